@@ -165,6 +165,10 @@ impl Arith for Balls<'_> {
     fn truncate(&self, x: Ball, to: DType) -> Whole {
         self.bound().truncate(x, to)
     }
+    fn truncated_power(&self, base: Whole, exponent: Ball, to: DType) -> Whole {
+        let by_floats = || self.truncate(self.pow(self.convert(base), exponent), to);
+        self.bound().exact_power(base, exponent, to).unwrap_or_else(by_floats)
+    }
     fn bits(&self, x: Ball, dtype: DType) -> Whole {
         self.bound().bits(x, dtype)
     }

@@ -81,6 +81,8 @@ pub struct Profile {
     pub function: fn(Fun, DType) -> Accuracy,
     /// The accuracy of powers.
     pub power: fn(DType) -> Accuracy,
+    /// Whether the power of an integer to a whole float is exact where the working dtype has it, so that it may be truncated.
+    pub exact_powers: bool,
     /// Whether the remainder may be x − y·trunc(x/y), rounded at each step, instead of exact.
     pub remainder_by_formula: bool,
     /// Whether f16 and bf16 values between operators may be kept in a wider format.
@@ -122,6 +124,8 @@ impl Profile {
         moderate_divisors: false,
         function: tight,
         power: |d| Accuracy::Ulp(if is_half(d) { 4.0 } else { 16.0 }),
+        // OpenCL's 16 ULP are for what is rounded. Those of C's mathematical libraries have these.
+        exact_powers: true,
         remainder_by_formula: false,
         widens_halves: false,
         narrows_positions: false,
@@ -145,6 +149,7 @@ impl Profile {
         moderate_divisors: true,
         function: wgsl,
         power: |_| Accuracy::Formula { abs: 0.0 },
+        exact_powers: false,
         remainder_by_formula: true,
         widens_halves: false,
         // It has no f64.
@@ -168,6 +173,7 @@ impl Profile {
         division: |_| 2.5,
         function: declared,
         power: declared_power,
+        exact_powers: false,
         widens_halves: true,
         narrows_positions: true,
         // ONNX does not speak of NaN there, and processors' instructions differ.

@@ -292,6 +292,10 @@ pub trait Arith {
     fn select(&self, condition: Self::Z, x: Self::R, y: Self::R) -> Self::R;
     /// The number converted to an integer dtype: truncated towards zero. Out of range or NaN is undefined.
     fn truncate(&self, x: Self::R, to: DType) -> Self::Z;
+    /// A power of an integer, computed in floats and truncated. Only bounds know that some of these are exact.
+    fn truncated_power(&self, base: Self::Z, exponent: Self::R, to: DType) -> Self::Z {
+        self.truncate(self.pow(self.convert(base), exponent), to)
+    }
     /// The bits of the number as a float dtype stores it, as an integer from 0 on.
     fn bits(&self, x: Self::R, dtype: DType) -> Self::Z;
     /// The number that stands in the low bits of an integer, as a function of it tells. NaN and infinities are results of a

@@ -215,6 +215,15 @@ impl Arith for Malice<'_> {
             None => x as i128,
         }
     }
+    fn truncated_power(&self, base: i128, exponent: Number, to: DType) -> i128 {
+        let most = if self.profile().exact_powers { f64::from(u32::MAX) } else { 1.0 };
+        let held = self.operand(exponent).held;
+        let is_exact = held.fract() == 0.0 && (0.0..=most).contains(&held);
+        let power = is_exact.then(|| base.checked_pow(held as u32)).flatten();
+        let fits = |&z: &i128| to.int_range().is_some_and(|(low, high)| (low..=high).contains(&z));
+        let by_floats = || self.truncate(self.pow(self.convert(base), exponent), to);
+        power.filter(fits).unwrap_or_else(by_floats)
+    }
     fn bits(&self, x: Number, dtype: DType) -> i128 {
         let held = self.operand(x).held;
         let has_other = held.is_nan() || held == 0.0 && self.profile().ignores_zero_sign;

@@ -375,6 +375,10 @@ impl Arith for Bound<'_> {
             _ => Whole::unsure(value),
         }
     }
+    fn truncated_power(&self, base: Whole, exponent: Ball, to: DType) -> Whole {
+        let by_floats = || self.truncate(self.pow(self.convert(base), exponent), to);
+        self.exact_power(base, exponent, to).unwrap_or_else(by_floats)
+    }
     fn bits(&self, x: Ball, dtype: DType) -> Whole {
         let value = plain::coded(dtype, x.value);
         if x.is_undefined() {

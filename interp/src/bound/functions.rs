@@ -1,11 +1,12 @@
 //! Library functions and powers of balls.
 
+use ir::DType;
 use ops::Arith;
 use ops::arith::Fun;
 use ops::plain;
 
 use super::Bound;
-use super::ball::Ball;
+use super::ball::{Ball, State, Whole};
 use crate::profile::Accuracy;
 
 /// What a function makes of an interval.
@@ -268,6 +269,21 @@ impl Bound<'_> {
             Accuracy::Formula { .. } => self.power_by_logarithm(x, y, value, carried),
             accuracy => self.local(accuracy, self.logarithm(low, high), value, carried),
         }
+    }
+
+    /// The power of an integer to a float, where it is an integer by every implementation: 1, the base itself and, where the profile has
+    /// exact powers, what the working dtype has.
+    pub(crate) fn exact_power(&self, base: Whole, exponent: Ball, to: DType) -> Option<Whole> {
+        let exponent = self.operand(exponent);
+        let most = if self.profile.exact_powers { f64::from(u32::MAX) } else { 1.0 };
+        let is_whole = exponent.is_exact() && exponent.value.fract() == 0.0;
+        if base.state != State::Sure || !is_whole || !(0.0..=most).contains(&exponent.value) {
+            return None;
+        }
+        let power = base.value.checked_pow(exponent.value as u32)?;
+        let has = |z: i128| (z as f64) as i128 == z && self.holds(z as f64);
+        let fits = to.int_range().is_some_and(|(low, high)| (low..=high).contains(&power));
+        (fits && has(power) && (power == 1 || has(base.value))).then(|| Whole::sure(power))
     }
 
     /// The exponent y·ln |x| of e, as what an error relative to it may be taken at for all powers from `low` to `high`.

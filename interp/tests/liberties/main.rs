@@ -5,7 +5,7 @@ mod products;
 
 use ir::{DType, Tensor, Type};
 use onnxsmith_interp::{Evaluation, Profile, Taps, compare, evaluate};
-use ops::elementwise::{Activation, ActivationFn, Binary, BinaryFn, Gelu, Unary, UnaryFn};
+use ops::elementwise::{Activation, ActivationFn, Binary, BinaryFn, Gelu, Pow, Unary, UnaryFn};
 use ops::linear::Gemm;
 use ops::nn::grid_sample::{Mode, Padding};
 use ops::nn::window::{AutoPad, Window};
@@ -478,4 +478,23 @@ fn positions_of_f64_are_computed_in_it_by_careful_implementations() {
     assert!(accepts_by(&Profile::TIGHT, in_f64) && !accepts_by(&Profile::TIGHT, in_f32));
     assert!(accepts_by(&Profile::DECLARED, in_f64) && accepts_by(&Profile::DECLARED, in_f32));
     assert!(!accepts_by(&Profile::DECLARED, in_f64 + 1e-5));
+}
+
+#[test]
+fn a_power_of_an_integer_is_decided_where_it_is_exact() {
+    let base = [3.0, -7.0, 3.0, -5.0, 2.0, 5.0, 16_777_217.0, 3.0, 9.0];
+    let exponent = [0.0, 1.0, 2.0, 3.0, 24.0, 11.0, 1.0, 40.0, 0.5];
+    let operands = [tensor(DType::I64, &[9], &base), tensor(DType::F32, &[9], &exponent)];
+    let decided = |profile: &Profile| -> Vec<bool> {
+        reference_by(profile, Pow, &operands).outputs[0].error.iter().map(|&error| error == 0.0).collect()
+    };
+    for profile in Profile::ALL {
+        assert_eq!(decided(profile)[..2], [true; 2], "{}", profile.name);
+        assert!(!decided(profile)[8], "the root of 9, {}", profile.name);
+    }
+    // 5^11 and 2^24 + 1 are no numbers of f32, 3^40 none of i64.
+    assert_eq!(decided(&Profile::TIGHT), [true, true, true, true, true, false, false, false, false]);
+    assert_eq!(decided(&Profile::DECLARED)[2..], [false; 7]);
+    let right = reference_by(&Profile::TIGHT, Pow, &operands);
+    assert_eq!(right.outputs[0].tensor.to_f64s()[..5], [1.0, -7.0, 9.0, -125.0, 16_777_216.0]);
 }

@@ -109,7 +109,7 @@ impl Operator for Pow {
             }
             // ONNX: computed in floating point, then cast to the dtype of the base.
             (Data::Int(x), Data::Real(y)) => {
-                Data::Int(zip(&shape, x, y, |x, y| a.truncate(a.pow(a.convert(x), y), dtype)))
+                Data::Int(zip(&shape, x, y, |x, y| a.truncated_power(x, y, dtype)))
             }
         }]
     }
