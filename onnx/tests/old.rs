@@ -59,25 +59,6 @@ fn dropout_does_nothing_and_has_no_mask() {
 }
 
 #[test]
-fn an_odd_cell_of_a_stated_size_is_cut_at_no_end_that_is_said() {
-    let spread = |opset: u32, attributes: &str| {
-        let w = "w = Constant<value = float[1, 1, 3] {1.0, 10.0, 100.0}>()";
-        read(opset, "float[1, 1, 2]", &format!("{w} y = ConvTranspose<strides = [2], {attributes}>(x, w)"))
-    };
-    // All of it has five elements.
-    for auto_pad in ["NOTSET", "SAME_UPPER", "SAME_LOWER"] {
-        let sized = |size: i64| format!("output_shape = [{size}], auto_pad = \"{auto_pad}\"");
-        let error = spread(10, &sized(4)).expect_err("ONNX says two things");
-        assert!(matches!(error, Error::Unsupported { .. }), "{error}");
-        assert!(error.to_string().contains("before opset 11"), "{error}");
-        assert!(spread(10, &sized(3)).is_ok() && spread(11, &sized(4)).is_ok());
-        // What is added is cut off as well.
-        assert!(spread(10, &format!("{}, output_padding = [1]", sized(4))).is_ok());
-    }
-    assert!(spread(10, "pads = [1, 0]").is_ok());
-}
-
-#[test]
 fn scatter_is_scatter_elements() {
     let operands = "at = Constant<value = int64[1] {1}>() with = Constant<value = float[1] {5.0}>()";
     assert_eq!(values(9, &[3], &format!("{operands} y = Scatter(x, at, with)")), [1.0, 5.0, 3.0]);

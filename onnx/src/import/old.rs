@@ -9,8 +9,7 @@
 
 use std::ops::RangeInclusive;
 
-use ir::{Attributes, DType, Operation, Tensor, Type};
-use ops::Op;
+use ir::{Attributes, DType, Tensor, Type};
 use ops::schema::{self, Schema};
 
 use super::forms::{Form, Written, bind, one, tensor};
@@ -48,7 +47,6 @@ const CHANGED: &[(&str, u32, Reading)] = &[
     ("Constant", 1, Spelled),
     ("Constant", 9, Spelled),
     ("Constant", 11, Spelled),
-    ("ConvTranspose", 1, Out(conv_transpose)),
     ("DepthToSpace", 1, Spelled),
     ("DequantizeLinear", 10, Spelled),
     ("Dropout", 7, Out(dropout)),
@@ -197,24 +195,6 @@ fn batch_normalization<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -
     let rest: Vec<&AttributeProto> =
         written.attributes.iter().filter(|attribute| attribute.name() != "spatial").copied().collect();
     operator::read(walk, written.node, &rest)
-}
-
-/// ConvTranspose of a stated size cut an odd cell off at the other end than since opset 11, by its equations; not by its text for
-/// `auto_pad`, nor by runtimes.
-fn conv_transpose<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -> Result<(), Error> {
-    let op = Op::parse("ConvTranspose", &without(walk, written, "")?);
-    let operands = [tensor(walk, written.node, 0)?, tensor(walk, written.node, 1)?];
-    let [x, w] = operands.map(|value| walk.graph.ty(value));
-    // What is not valid is told below.
-    if let Some(Ok(op)) = op
-        && op.infer(&[Some(x), Some(w)]).is_ok()
-        && let Op::ConvTranspose(op) = op
-        && op.is_uneven(x, w)
-    {
-        let why = "before opset 11 ONNX says two things of the end at which more is cut off, and what is cut off is odd";
-        return Err(Error::unsupported("attribute `output_shape`", why));
-    }
-    operator::read(walk, written.node, written.attributes)
 }
 
 /// Scatter is what ScatterElements is called since.

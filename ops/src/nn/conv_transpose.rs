@@ -157,13 +157,6 @@ impl ConvTranspose {
         self.output_shape.as_ref().is_some_and(|sizes| !sizes.is_empty())
     }
 
-    /// Whether the padding that follows from stated sizes is odd on some axis, so that one end has more of it.
-    pub fn is_uneven(&self, x: &Type, w: &Type) -> bool {
-        let stated = self.output_shape.iter().flatten().enumerate();
-        let axes = x.shape.iter().skip(2).zip(w.shape.iter().skip(2));
-        stated.zip(axes).any(|((i, &size), (&x, &w))| self.cut(i, x, w, size) % 2 != 0)
-    }
-
     /// Whether sizes are such that the padding follows from them.
     fn pads_by_size(&self) -> bool {
         self.states_sizes() || matches!(self.window.auto_pad, AutoPad::SameUpper | AutoPad::SameLower)
