@@ -22,12 +22,18 @@ use onnxsmith_campaign::report::Suspects;
 use onnxsmith_campaign::store::{self, Identity};
 use onnxsmith_campaign::{Shard, Store};
 use ops::{Graph, Model, Op};
-use oracles::{Expected, Verdict, assess};
+use oracles::{Culprit, Expected, Verdict, assess};
 use triage::blame::Suspect;
+use triage::doubted::Blamed;
+use triage::peel::Found;
 use worker::{Description, EngineError};
 
-/// Multiplies matrices of numbers that it has rounded to bf16, and is off by a few ULP in each exponential.
-struct Loose;
+/// Multiplies matrices of numbers that it has rounded to bf16, and is off by a few ULP in each exponential. One that
+/// does spoils every Neg by an ULP.
+#[derive(Clone, Copy, Default)]
+struct Loose {
+    spoils_neg: bool,
+}
 
 impl NodeRunner for Loose {
     type Error = CpuError;
@@ -48,6 +54,11 @@ impl NodeRunner for Loose {
         };
         let operands: Vec<Option<&Tensor>> = rounded.iter().map(Option::as_ref).collect();
         let mut results = Cpu.run_node(op, &operands, outputs)?;
+        if self.spoils_neg && op.name() == "Neg" {
+            let values = results[0].to_f64s();
+            let off = |i: usize| values[i] + FloatFormat::F32.ulp(values[i]);
+            results[0] = Tensor::from_f64_fn(&outputs[0], off);
+        }
         if op.name() == "Exp" && outputs[0].dtype == DType::F32 {
             let values = results[0].to_f64s();
             let off = |v: f64| v + 4.0 * FloatFormat::F32.ulp(v);
@@ -71,7 +82,7 @@ impl Runner for Loose {
 }
 
 fn loose() -> Vec<Target> {
-    Target::here(Box::new(OnModels::new(Loose)))
+    Target::here(Box::new(OnModels::new(Loose::default())))
 }
 
 fn push(graph: &mut Graph, name: &str, operands: &[Value]) -> Value {
@@ -82,6 +93,28 @@ fn push(graph: &mut Graph, name: &str, operands: &[Value]) -> Value {
 
 #[test]
 fn a_kernel_that_rounds_to_bf16_hides_in_the_bound_of_a_long_sum_and_is_suspect() {
+    let (blamed, wrong) = taken_apart(&loose()[0]);
+    assert_eq!((names(&blamed.alone), blamed.runs), (vec!["MatMul"], 3));
+    assert_eq!(wrong.len(), 0);
+}
+
+#[test]
+fn what_is_wrong_alone_where_a_long_sum_hides_it_is_a_finding() {
+    let target = Target::here(Box::new(OnModels::new(Loose { spoils_neg: true }))).remove(0);
+    let (blamed, wrong) = taken_apart(&target);
+    assert_eq!(names(&blamed.alone), ["Neg", "MatMul"]);
+    let culprits: Vec<Culprit> = wrong.iter().filter_map(|found| found.finding.culprit.clone()).collect();
+    assert_eq!(names(&culprits), ["Neg"]);
+    let smaller = wrong[0].smaller.as_ref().expect("a case of its own");
+    assert_eq!(smaller.problem.model.graph.nodes.len(), 2);
+}
+
+fn names(culprits: &[Culprit]) -> Vec<&str> {
+    culprits.iter().map(|culprit| culprit.operator.as_str()).collect()
+}
+
+/// Who is to blame for what is suspect in |(-a)·b|, and what is wrong alone.
+fn taken_apart(target: &Target) -> (Blamed, Vec<Found>) {
     const LENGTH: i64 = 4096;
     let mut graph = Graph::new();
     let types = [Type::new(DType::F32, [2, LENGTH]), Type::new(DType::F32, [LENGTH, 3])];
@@ -94,7 +127,6 @@ fn a_kernel_that_rounds_to_bf16_hides_in_the_bound_of_a_long_sum_and_is_suspect(
     // As good as random.
     let inputs = types.map(|ty| Tensor::from_f64_fn(&ty, |i| (0.7 * (i * i) as f64).sin()));
 
-    let target = &loose()[0];
     assert_eq!(verdict::verdict(target, &model, &inputs), Verdict::Pass);
     let onnx = harness::case::export(&model).expect("a model");
     let named = harness::case::named(&model, inputs.to_vec());
@@ -107,10 +139,8 @@ fn a_kernel_that_rounds_to_bf16_hides_in_the_bound_of_a_long_sum_and_is_suspect(
     let assessment = assess(&target.backend, &target.level, &outcome, &expected);
     let mut doubted = suspect.doubted(target, &assessment, &outcome, &expected).expect("it is suspect");
     assert!(doubted.doubts[0].suspects >= 5, "{doubted}");
-    suspect.take_apart(target, &mut doubted, &|| false).expect("answers");
-    let blamed = doubted.blamed.expect("somebody to blame");
-    let names: Vec<&str> = blamed.alone.iter().map(|culprit| culprit.operator.as_str()).collect();
-    assert_eq!((names, blamed.runs), (vec!["MatMul"], 3));
+    let wrong = suspect.take_apart(target, &mut doubted, &|| false).expect("answers");
+    (doubted.blamed.expect("somebody to blame"), wrong)
 }
 
 fn plan(targets: Vec<Target>, settings: Settings, jobs: usize, shard: Shard) -> Plan<'static> {

@@ -58,6 +58,35 @@ fn the_model_is_judged_end_to_end_too() {
 }
 
 #[test]
+fn what_is_wrong_in_a_function_has_the_name_of_its_call() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let model = r#"<ir_version: 10, opset_import: ["" : 21, "f" : 1]>
+m (float[3] x) => (float[3] y)
+{
+    [before] a = Abs(x)
+    [first] b = f.g(a)
+    [second] y = f.g(b)
+}
+<domain: "f", opset_import: ["" : 21]>
+g (v) => (w)
+{
+    n = Neg(v)
+    z = Sub(n, n)
+    s = Sign(z)
+    e = Add(s, n)
+    w = Add(e, v)
+}
+"#;
+    std::fs::write(folder.path().join("m.onnxtxt"), model).expect("a model");
+    let (code, said) = blame(folder.path(), &["m.onnxtxt", "--on", "cpu", "--all"]);
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.contains("11 operators: 11 right") && said.contains("Sign `second`"), "{said}");
+    let (code, said) = blame(folder.path(), &["m.onnxtxt", "--on", "rten:none"]);
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.contains("the first that is wrong is Sign `first`"), "{said}");
+}
+
+#[test]
 fn a_bound_that_says_nothing_is_told() {
     let folder = tempfile::tempdir().expect("a folder");
     let far = "<ir_version: 10, opset_import: [\"\" : 21]>\n\

@@ -37,9 +37,6 @@ const TASTE: Taste = Taste {
     again: 0.0,
 };
 
-/// How often the dtype that is usual in a graph is drawn where it is not f32: few operands would have it else.
-const RARE_DTYPE: f64 = 0.7;
-
 /// Bounds on generated graphs.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Settings {
@@ -307,7 +304,6 @@ impl Settings {
 
     /// The bounds that an operator draws within.
     pub(crate) fn limits(&self, spec: &Spec, frame: &Frame<'_>) -> Limits {
-        let usual_dtype = if frame.usual_dtype == DType::F32 { TASTE.usual_dtype } else { RARE_DTYPE };
         Limits {
             opset: self.opset,
             dtypes: self.dtypes,
@@ -318,7 +314,7 @@ impl Settings {
             long_dim: frame.long_dim,
             usual_dim: frame.usual_dim,
             usual_dtype: frame.usual_dtype,
-            taste: Taste { again: self.again.clamp(0.0, 1.0), usual_dtype, ..TASTE },
+            taste: Taste { again: self.again.clamp(0.0, 1.0), ..TASTE },
         }
     }
 }

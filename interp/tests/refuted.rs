@@ -36,6 +36,31 @@ fn a_power_of_negative_zero_has_either_sign_where_the_exponent_is_rounded() {
 }
 
 #[test]
+fn a_step_within_an_operator_need_not_be_rounded() {
+    let text = |inner: &str| {
+        let inputs = ["x", "offset", "scale"].iter().enumerate();
+        let inputs: String = inputs.map(|(i, name)| format!("%{i}: f32[1] = variable \"{name}\" ")).collect();
+        format!(
+            "onnxsmith 1 opset 21 graph {{ {inputs} %3: f32[1] = Sub(%0, %1){inner} %4: f32[1] = Mul(%3, %2) \
+             return \"y\" = %4 }}"
+        )
+    };
+    let [x, offset, scale] = [1.795f32, -0.753, -0.307];
+    let twice = f64::from((x - offset) * scale);
+    let once = f64::from(((f64::from(x) - f64::from(offset)) * f64::from(scale)) as f32);
+    let operands = [x, offset, scale].map(|v| [f64::from(v)]);
+    let operands: Vec<&[f64]> = operands.iter().map(|v| &v[..]).collect();
+    for profile in Profile::ALL {
+        let written_out = reference(&text(" inner"), &operands, profile);
+        assert!(accepts(&written_out, &[once], profile) && accepts(&written_out, &[twice], profile));
+        assert!(!accepts(&written_out, &[once * 1.000_01], profile), "{}", profile.name);
+    }
+    // Two operators of a model are two roundings.
+    let two = reference(&text(""), &operands, &Profile::TIGHT);
+    assert!(once != twice && !accepts(&two, &[once], &Profile::TIGHT));
+}
+
+#[test]
 fn the_sign_of_negative_zero_is_a_zero_of_either_sign() {
     // "If input == 0, output 0": by comparisons it is +0.
     let text =

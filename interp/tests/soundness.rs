@@ -302,7 +302,7 @@ fn constants_folded_into_a_dot_product_stay_inside() {
         for profile in [&Profile::DECLARED, &unfolded] {
             let b = Bound::new(profile, DType::F32);
             let format = DType::F32.float().unwrap();
-            let store = |ball| b.stored(ball, format);
+            let store = |ball| b.stored(ball, format, false);
             let dot = b.dot(x.iter().zip(&w).map(|(x, w)| (b.real(*x), b.real(*w))));
             let product = store(b.mul(store(dot), b.real(scale)));
             let total = store(b.add(product, b.real(addend)));

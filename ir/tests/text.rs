@@ -36,6 +36,7 @@ fn everything() -> Model<Tiny> {
     let clip = graph.operator(Tiny::Clip, &[Some(Value::new(split, 1)), None, Some(low)]).unwrap();
     let tune = Tiny::Tune { sizes: vec![], scale: f32::INFINITY, mode: "a \"b\"".into(), to: DType::BF16 };
     let tune = graph.operator(tune, &[Some(Value::new(clip, 0))]).unwrap();
+    graph.nodes[tune.index()].is_inner = true;
     let tune_more = Tiny::Tune { sizes: vec![-1, 7], scale: 1e10, mode: String::new(), to: DType::Bool };
     graph.operator(tune_more, &[Some(x)]).unwrap();
     let call = graph.push(NodeKind::Call(FunctionId(1)), vec![Some(x)], vec![matrix]);
@@ -52,6 +53,31 @@ fn a_model_with_everything_round_trips() {
     let text = model.to_string();
     assert_eq!(parse(&text), Ok(model));
     insta::assert_snapshot!(text);
+}
+
+#[test]
+fn what_is_inlined_is_from_its_call() {
+    let ty = Type::new(DType::F32, [4, 3]);
+    let (mut inner, mut outer) = (Graph::new(), Graph::new());
+    let a = inner.variable("a", ty.clone());
+    let sum = inner.operator(Tiny::Add, &[Some(a), Some(a)]).unwrap();
+    inner.output("sum", Value::new(sum, 0));
+    let b = outer.variable("b", ty.clone());
+    let add = outer.operator(Tiny::Add, &[Some(b), Some(b)]).unwrap();
+    let call = outer.push(NodeKind::Call(FunctionId(0)), vec![Some(Value::new(add, 0))], vec![ty.clone()]);
+    outer.output("y", Value::new(call, 0));
+    let mut graph = Graph::new();
+    let x = graph.variable("x", ty.clone());
+    let first = graph.push(NodeKind::Call(FunctionId(1)), vec![Some(x)], vec![ty.clone()]);
+    let last = graph.push(NodeKind::Call(FunctionId(0)), vec![Some(Value::new(first, 0))], vec![ty]);
+    graph.output("y", Value::new(last, 0));
+    let functions =
+        vec![Function { name: "inner".into(), body: inner }, Function { name: "outer".into(), body: outer }];
+    let model = Model { opset: 18, functions, graph };
+    assert_eq!(model.validate(), Ok(()));
+    let inlined = onnxsmith_ir::inline::inlined(&model).unwrap();
+    assert_eq!(inlined.from, [x.node, first, first, last]);
+    assert_eq!(inlined.graph.nodes.len(), 4);
 }
 
 #[test]

@@ -28,6 +28,9 @@ const ROWS: [f64; 4] = [1.0, 2.0, 3.0, 4.0];
 #[test]
 fn a_scaler_takes_away_and_multiplies() {
     let scaled = "y = ai.onnx.ml.Scaler<offset = [1.0, 0.0], scale = [2.0]>(x)";
+    let graph = read(scaled).expect("it is read").model.graph;
+    let inner = graph.nodes.iter().filter(|node| node.is_inner);
+    assert_eq!(inner.count(), 1, "the difference is a step, and the product the result: {graph:?}");
     assert_eq!(values(scaled, ROWS), [0.0, 4.0, 4.0, 8.0]);
     assert!(
         why("y = ai.onnx.ml.Scaler<offset = [1.0, 0.0, 1.0], scale = [2.0]>(x)").contains("3 for 2 features")

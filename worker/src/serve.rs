@@ -188,7 +188,7 @@ fn message(payload: &(dyn std::any::Any + Send)) -> String {
 mod tests {
     use super::*;
 
-    /// Gives no outputs, or refuses the model `no`.
+    /// Gives no outputs, after a while of the model `slow`, or refuses the model `no`.
     struct Picky;
 
     impl Engine for Picky {
@@ -196,6 +196,9 @@ mod tests {
             Description::default()
         }
         fn run(&mut self, case: &Case) -> Result<Vec<(String, Datum)>, EngineError> {
+            if case.model == Source::Message(b"slow") {
+                std::thread::sleep(LONGEST_WAIT);
+            }
             if case.model == Source::Message(b"no") {
                 Err(EngineError::Load("no".to_owned()))
             } else {
@@ -218,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn outputs_wait_while_the_next_request_is_here() {
+    fn outputs_wait_for_a_moment_while_the_next_request_is_here() {
         let request = |(id, model): (u64, &&str)| {
             let header = RunHeader {
                 id,
@@ -231,9 +234,12 @@ mod tests {
             };
             protocol::frame(&Request::Run(header), &[model.as_bytes()]).unwrap()
         };
-        for (models, wanted) in
-            [(["yes", "yes", "yes"], 1), (["yes", "no", "yes"], 2), (["no", "no", "no"], 3)]
-        {
+        for (models, wanted) in [
+            (["yes", "yes", "yes"], 1),
+            (["yes", "no", "yes"], 2),
+            (["no", "no", "no"], 3),
+            (["yes", "slow", "yes"], 2),
+        ] {
             let requests: Vec<u8> = (1..).zip(&models).flat_map(request).collect();
             let mut writes = 0;
             serve_on(&mut Picky, Duration::ZERO, requests.as_slice(), BufWriter::new(Writes(&mut writes)))

@@ -173,3 +173,22 @@ fn dtypes(description: &Description) -> DTypes {
     };
     DType::ALL.into_iter().filter(|&d| stands_for(d)).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_engine_lacks_opsets_that_are_newer_than_it_says() {
+        let description = Description {
+            engine: "old".to_owned(),
+            opset: Some(15),
+            dtypes: DType::ALL.map(|dtype| (dtype.to_string(), dtype.to_string())).into(),
+            ..Description::default()
+        };
+        let support = Support::stated("old", &Profile::DECLARED, &description);
+        let lacks = |opset| support.lacks(&Model::new(opset, ops::Graph::new()), &BTreeSet::new());
+        assert_eq!(lacks(15), None);
+        assert!(lacks(16).is_some_and(|why| why.contains("no opset above 15")));
+    }
+}

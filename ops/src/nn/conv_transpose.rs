@@ -23,7 +23,8 @@ attributes! {
     ///
     /// A size is stride · (size of x − 1) + output_padding + dilation · (kernel − 1) + 1, less the padding; or what
     /// `output_shape` says; or, with SAME_UPPER and SAME_LOWER, stride · size of x. In these cases the padding follows, and
-    /// where it would be negative, what is on the results beyond is undefined.
+    /// where it would be negative, what is on the results beyond is undefined. Which end of an odd padding has more of it is as
+    /// opset 11 says, as runtimes have it in any; the equations of opset 1 say the reverse.
     ///
     /// ONNX: [ConvTranspose](https://onnx.ai/onnx/operators/onnx__ConvTranspose.html).
     #[derive(Clone, PartialEq, Debug)]
