@@ -19,7 +19,7 @@ pub(crate) struct Bounds {
     /// The number of operator nodes of each model, or a range of them such as 5..30, drawn for each model; 10 by default.
     #[arg(long, value_name = "N", value_parser = amount::nodes)]
     pub nodes: Option<RangeInclusive<usize>>,
-    /// The version of ONNX's default operator set, 13 to 28, or a range of them such as 13..17, drawn for each model; without it any
+    /// The version of ONNX's default operator set, 13 to 28, or a range of them such as 13..17, drawn for each model; without it any,
     /// up to the newest that the engines load.
     #[arg(long, value_parser = policy::opsets)]
     pub opset: Option<RangeInclusive<u32>>,

@@ -87,6 +87,8 @@ pub struct Profile {
     pub remainder_by_formula: bool,
     /// Whether f16 and bf16 values between operators may be kept in a wider format.
     pub widens_halves: bool,
+    /// Whether values of any dtype may be, between the steps of an operator that is written out in others.
+    pub widens_steps: bool,
     /// Whether positions among elements that are given in f64 may be computed in f32.
     pub narrows_positions: bool,
     /// Whether NaN may lose against a number, −∞ included, where the larger, the smaller or the first of several is
@@ -128,6 +130,7 @@ impl Profile {
         exact_powers: true,
         remainder_by_formula: false,
         widens_halves: false,
+        widens_steps: false,
         narrows_positions: false,
         nan_may_lose: false,
         integers_may_saturate: false,
@@ -152,6 +155,7 @@ impl Profile {
         exact_powers: false,
         remainder_by_formula: true,
         widens_halves: false,
+        widens_steps: true,
         // It has no f64.
         narrows_positions: true,
         nan_may_lose: false,
@@ -175,6 +179,7 @@ impl Profile {
         power: declared_power,
         exact_powers: false,
         widens_halves: true,
+        widens_steps: true,
         narrows_positions: true,
         // ONNX does not speak of NaN there, and processors' instructions differ.
         nan_may_lose: true,
@@ -199,6 +204,7 @@ impl Profile {
         name: "wgsl-runtime",
         function: wgsl_runtime,
         widens_halves: Self::DECLARED.widens_halves,
+        widens_steps: Self::DECLARED.widens_steps,
         nan_may_lose: Self::DECLARED.nan_may_lose,
         integers_may_saturate: Self::DECLARED.integers_may_saturate,
         running_variance: Self::DECLARED.running_variance,

@@ -172,7 +172,8 @@ impl<'i> System for Conforming<'i> {
         match data {
             Data::Real(a) => {
                 let is_half = matches!(dtype, DType::F16 | DType::BF16);
-                let may_be_wide = is_inner || is_half && self.0.profile.widens_halves;
+                let profile = self.0.profile;
+                let may_be_wide = is_inner && profile.widens_steps || is_half && profile.widens_halves;
                 if !(may_be_wide && self.0.coin()) {
                     a.mapv_inplace(|x| arith.within_dtype(dtype).rounded(x));
                 }

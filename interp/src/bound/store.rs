@@ -48,7 +48,7 @@ impl Bound<'_> {
     /// element is a number of the format too, the bound shrinks to the outermost such numbers inside the interval.
     /// Often only one is left, and then the comparison is bit for bit.
     ///
-    /// Where the profile keeps f16 and bf16 in wider formats between operators, and within an operator that is written out
+    /// Where the profile keeps f16 and bf16 in wider formats between operators, or all numbers within an operator that is written out
     /// (`is_inner`), the interval holds what was not rounded, too; [`Bound::output`] takes it back.
     pub fn stored(&self, x: Ball, format: FloatFormat, is_inner: bool) -> Ball {
         let stored = self.output(x, format);
@@ -61,7 +61,7 @@ impl Bound<'_> {
 
     /// Whether elements of a format may be kept in a wider one between operators, or between the steps of one.
     pub fn widens(&self, format: FloatFormat, is_inner: bool) -> bool {
-        is_inner || self.profile.widens_halves && format.bits() == HALF
+        is_inner && self.profile.widens_steps || self.profile.widens_halves && format.bits() == HALF
     }
 
     /// The integer as a tensor of a dtype holds it: its low bits, unless the profile leaves that open. What one step has instead
