@@ -38,10 +38,9 @@ fn a_power_of_negative_zero_has_either_sign_where_the_exponent_is_rounded() {
 #[test]
 fn a_step_within_an_operator_need_not_be_rounded() {
     let text = |inner: &str| {
-        let inputs = ["x", "offset", "scale"].iter().enumerate();
-        let inputs: String = inputs.map(|(i, name)| format!("%{i}: f32[1] = variable \"{name}\" ")).collect();
         format!(
-            "onnxsmith 1 opset 21 graph {{ {inputs} %3: f32[1] = Sub(%0, %1){inner} %4: f32[1] = Mul(%3, %2) \
+            "onnxsmith 1 opset 21 graph {{ %0: f32[1] = variable \"x\" %1: f32[1] = variable \"offset\" \
+             %2: f32[1] = variable \"scale\" %3: f32[1] = Sub(%0, %1){inner} %4: f32[1] = Mul(%3, %2) \
              return \"y\" = %4 }}"
         )
     };

@@ -29,7 +29,8 @@ pub(super) fn read(text: &str, folder: &Path, root: &Path) -> Vec<(usize, String
 
 /// Whether a word is the path of a source file, as seen from the root.
 fn is_source(word: &str) -> bool {
-    word.contains("/src/") && word.ends_with(".rs") && !word.contains(['*', '<', '…', ' ', '{'])
+    let is_rust = Path::new(word).extension().is_some_and(|ending| ending == "rs");
+    is_rust && word.contains("/src/") && !word.contains(['*', '<', '…', ' ', '{'])
 }
 
 #[cfg(test)]
