@@ -189,7 +189,7 @@ impl Trial {
 }
 
 /// Whether elements are off.
-fn is_off(finding: &Finding) -> bool {
+pub fn is_off(finding: &Finding) -> bool {
     matches!(finding.symptom, Symptom::Mismatch(_))
 }
 

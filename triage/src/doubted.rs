@@ -6,13 +6,14 @@
 //! wrong alone, where the graph hides it, is a finding as any other.
 
 use ops::Graph;
-use oracles::{Assessment, Culprit, Doubt, Expected, Symptom};
+use oracles::{Assessment, Culprit, Doubt, Expected};
 use worker::Outcome;
 
 use crate::blame::Suspect;
 use crate::oracle::AskError;
 use crate::peel::{Found, alone_found};
 use crate::reduce::Stop;
+use harness::isolate::is_off;
 use harness::target::Target;
 
 /// The cases of a campaign that are all taken apart where they are suspect.
@@ -95,7 +96,8 @@ impl Suspect<'_> {
                 continue;
             }
             blamed.accuse(whole.alone(id).culprit);
-            let is_wrong = !is_only && whole.shows_alone(id)?.is_some_and(|told| is_off(&told.0.symptom));
+            // What hangs or is refused alone is no reason for what is suspect.
+            let is_wrong = !is_only && whole.shows_alone(id)?.is_some_and(|told| is_off(&told.0));
             if is_wrong && let Some(found) = alone_found(&whole, id, stop)? {
                 let name = found.finding.signature();
                 if wrong.iter().all(|known: &Found| known.finding.signature() != name) {
@@ -116,11 +118,6 @@ impl Blamed {
             self.alone.push(culprit);
         }
     }
-}
-
-/// Whether elements are off: what hangs or is refused alone is no reason for what is suspect.
-fn is_off(symptom: &Symptom) -> bool {
-    matches!(symptom, Symptom::Mismatch(_))
 }
 
 /// For each node, whether a suspect output depends on it.

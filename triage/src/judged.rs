@@ -50,10 +50,12 @@ impl Judged {
         let mut judged = Self { answers, ..Self::default() };
         if oracles.differential {
             let assessment = assess(&target.backend, &target.level, outcome, expected);
-            judged.doubted = suspect.doubted(target, &assessment, outcome, expected);
-            if let Some(doubted) = judged.doubted.as_mut().filter(|_| is_taken_apart(case.index)) {
-                judged.behind = suspect.take_apart(target, doubted, question.stop)?;
+            let mut doubted = suspect.doubted(target, &assessment, outcome, expected);
+            if let Some(doubted) = doubted.as_mut().filter(|_| is_taken_apart(case.index)) {
+                let wrong = suspect.take_apart(target, doubted, question.stop)?;
+                judged.keep(target, wrong)?;
             }
+            judged.doubted = doubted;
             let Assessment { verdict, comparisons } = assessment;
             judged.comparisons = comparisons;
             let exam = Exam::new(target, outcome, stderr, expected);
@@ -74,11 +76,17 @@ impl Judged {
             }
             Peeled::Found(first, behind) => (first, behind),
         };
-        self.tries += first.tries + behind.iter().map(|found| found.tries).sum::<u64>();
+        self.tries += first.tries;
         if !self.is_the_optimisers(&first.finding) {
             (self.verdict, self.smaller) = (Some(Verdict::Bug(Box::new(first.finding))), first.smaller);
         }
+        self.keep(target, behind)
+    }
+
+    /// Takes what is found behind that, or where the graph hides it, likewise.
+    fn keep(&mut self, target: &Target, behind: Vec<Found>) -> Result<(), AskError> {
         for mut found in behind {
+            self.tries += found.tries;
             if self.is_the_optimisers(&found.finding) {
                 continue;
             }

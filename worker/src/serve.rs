@@ -71,16 +71,19 @@ pub(super) fn serve_on(
     let mut input = BufReader::with_capacity(PIPE, input);
     let mut told = Instant::now();
     loop {
-        if input.buffer().is_empty() {
+        let is_idle = input.buffer().is_empty();
+        if is_idle {
             // It may take any time until there is something to do.
             sys::self_destruct(None);
-            told = Instant::now();
         }
         let request = match protocol::read_header(&mut input) {
             Ok(request) => request,
             Err(FrameError::Closed) => return Ok(()),
             Err(e) => return Err(e),
         };
+        if is_idle {
+            told = Instant::now();
+        }
         let header = match request {
             Request::Hello { .. } => {
                 let (seconds, description) = (loading.as_secs_f64(), engine.describe());

@@ -1,0 +1,136 @@
+//! What a user says about the inputs of models that come without, held against what the model says.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use ir::{Datum, Kind};
+use onnx::import::{InputType, Size};
+use onnx::program::Program;
+
+use super::NoInputs;
+
+/// What a user says about the inputs of models that come without.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Given {
+    /// Sizes that models leave open, by name: the model's, or `input[axis]` where it has none.
+    pub sizes: BTreeMap<String, i64>,
+    /// Values of inputs.
+    pub inputs: BTreeMap<String, Datum>,
+    /// Values of inputs from files that hold no tensor of numbers.
+    pub files: BTreeMap<String, Ways>,
+}
+
+/// The ways in which the bytes of a file can be read: they do not tell which message they are, and the model does.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Ways {
+    /// What they may be: strings, a sequence, an optional.
+    pub values: Vec<Datum>,
+    /// Why they are no tensor of numbers.
+    pub no_tensor: String,
+}
+
+impl Given {
+    /// Whether it has a value of an input.
+    pub(super) fn is_about(&self, input: &str) -> bool {
+        self.inputs.contains_key(input) || self.files.contains_key(input)
+    }
+
+    /// The same, with the values in files as the inputs of the model are declared. What is about no input stays as it is.
+    pub(super) fn settled(&self, inputs: &[InputType]) -> Result<Self, NoInputs> {
+        let mut settled = Self { files: BTreeMap::new(), ..self.clone() };
+        for (name, Ways { values, no_tensor }) in &self.files {
+            let kind = inputs.iter().find(|input| input.name == *name).and_then(|input| input.kind);
+            let kind = kind.unwrap_or(Kind::Tensor);
+            let value = values.iter().find(|value| kind.admits(value)).ok_or_else(|| {
+                let why = if kind == Kind::Tensor { format!(": {no_tensor}") } else { String::new() };
+                let why = format!("the input `{name}` is declared as {kind}, and its file holds none{why}");
+                NoInputs::NotOfModel(why)
+            })?;
+            settled.inputs.insert(name.clone(), value.clone());
+        }
+        Ok(settled)
+    }
+
+    /// The same, with the sizes that the values have of inputs: other inputs have them too, where the model calls them the same.
+    pub(super) fn bound(self, inputs: &[InputType]) -> Result<Self, NoInputs> {
+        let told = told_sizes(inputs, &self.inputs)?;
+        let undrawn = inputs.iter().filter(|input| !self.inputs.contains_key(&input.name));
+        let open: BTreeSet<String> = undrawn.flat_map(InputType::open).collect();
+        let mut sizes = self.sizes.clone();
+        for (&name, &(is, input)) in &told {
+            match self.sizes.get(name) {
+                Some(&asked) if asked != is => return Err(contradiction(name, asked, "--dim", is, input)),
+                _ if open.contains(name) => sizes.insert(name.to_owned(), is),
+                _ => sizes.remove(name),
+            };
+        }
+        Ok(Self { sizes, ..self })
+    }
+}
+
+/// The sizes that values have which the model names, with the input that tells.
+fn told_sizes<'i>(
+    inputs: &'i [InputType],
+    values: &BTreeMap<String, Datum>,
+) -> Result<BTreeMap<&'i str, (i64, &'i str)>, NoInputs> {
+    let mut told: BTreeMap<&str, (i64, &str)> = BTreeMap::new();
+    for InputType { name: input, sizes, .. } in inputs {
+        let Some((Datum::Tensor(value), sizes)) = values.get(input).zip(sizes.as_ref()) else { continue };
+        for (size, &is) in sizes.iter().zip(value.shape()) {
+            let Size::Named(name) = size else { continue };
+            let (before, by) = *told.entry(name).or_insert((is as i64, input));
+            if before != is as i64 {
+                return Err(contradiction(name, before, &format!("--input {by}"), is as i64, input));
+            }
+        }
+    }
+    Ok(told)
+}
+
+fn contradiction(size: &str, is: i64, by: &str, and: i64, input: &str) -> NoInputs {
+    NoInputs::NotOfModel(format!("the size `{size}` is {is} by {by} and {and} by --input {input}"))
+}
+
+/// Requires that what is given is about the model.
+pub(super) fn of_model(
+    given: &Given,
+    program: &Program,
+    inputs: &[InputType],
+    open: &BTreeSet<String>,
+) -> Result<(), NoInputs> {
+    let listed = |names: Vec<&str>| if names.is_empty() { "none".to_owned() } else { names.join(", ") };
+    if let Some(name) = given.sizes.keys().find(|name| !open.contains(*name)) {
+        let there = listed(open.iter().map(String::as_str).collect());
+        return Err(NoInputs::NotOfModel(format!("the model has no open size `{name}`; open are: {there}")));
+    }
+    let is_input = |name: &String| inputs.iter().any(|input| input.name == *name);
+    if let Some(name) = given.inputs.keys().find(|name| !is_input(name)) {
+        let there = listed(inputs.iter().map(|input| input.name.as_str()).collect());
+        let ports = program.main.body.inputs.iter().map(|port| program.main.name(port.value));
+        let others: Vec<&str> = ports.filter(|port| inputs.iter().all(|input| input.name != *port)).collect();
+        let others = match others.len() {
+            0 => String::new(),
+            // Models of old list their weights.
+            9.. => format!(", and {} with defaults", others.len()),
+            _ => format!(", and with defaults: {}", listed(others)),
+        };
+        return Err(NoInputs::NotOfModel(format!(
+            "the model has no input `{name}`; it has: {there}{others}"
+        )));
+    }
+    Ok(())
+}
+
+/// Requires that what is no tensor is given: only tensors are made up.
+pub(super) fn only_tensors(inputs: &[InputType], given: &Given) -> Result<(), NoInputs> {
+    let is_other = |input: &&InputType| input.kind.is_some_and(|kind| kind != Kind::Tensor);
+    match inputs.iter().filter(is_other).find(|input| !given.inputs.contains_key(&input.name)) {
+        Some(InputType { name, kind, .. }) => {
+            let is = kind.map_or("", Kind::name);
+            let why = format!(
+                "it is declared as {is}, and only tensors are made up; --input {name}=FILE.pb gives it"
+            );
+            Err(onnx::Error::unsupported(format!("input `{name}`"), why).into())
+        }
+        None => Ok(()),
+    }
+}
