@@ -4,10 +4,9 @@
 //! a zero counts only where the profile keeps it); elsewhere the element must lie within the bound. Undecidable and
 //! undefined elements are counted and never compared.
 
-use ir::format::FloatFormat;
 use ir::{DType, Tensor, Type};
 
-use crate::evaluate::Bounded;
+use crate::evaluate::{Bounded, Overflown};
 use crate::margin::Margins;
 use crate::profile::Profile;
 
@@ -133,12 +132,14 @@ fn floats(all: &mut Comparison, expected: &Bounded, actual: &Tensor, profile: &P
     let mut excess = f64::NEG_INFINITY;
     for (index, (value, actual)) in expected.tensor.to_f64s().into_iter().zip(actual.to_f64s()).enumerate() {
         let bound = expected.error_at(index);
-        let is_beyond = bound == f64::INFINITY && expected.overflown.binary_search(&index).is_ok();
-        if (bound == f64::INFINITY && !is_beyond) || (is_beyond && is_beyond_too(format, value, actual)) {
-            continue;
-        }
-        // Of what overflowed, the error says nothing.
-        let bound = if is_beyond { 0.0 } else { bound };
+        let overflown = if bound == f64::INFINITY { expected.overflown_at(index) } else { None };
+        let bound = match overflown {
+            Some(overflown) if is_beyond_too(overflown, value, actual) => continue,
+            // Of what overflowed, the error says nothing.
+            Some(_) => 0.0,
+            None if bound == f64::INFINITY => continue,
+            None => bound,
+        };
         let accept = Acceptance { value, error: bound, zero_sign: !profile.ignores_zero_sign };
         let distance = (actual - value).abs();
         let same = actual == value || (actual.is_nan() && value.is_nan());
@@ -170,12 +171,11 @@ fn floats(all: &mut Comparison, expected: &Bounded, actual: &Tensor, profile: &P
     }
 }
 
-/// Whether an implementation may have a number where the reference has one that overflows, of the same sign: an infinity, or a
-/// number so large that any rounding may have kept it from being one.
-pub fn is_beyond_too(format: Option<FloatFormat>, value: f64, actual: f64) -> bool {
-    let least = format.map_or(f64::MAX, FloatFormat::max_finite) / 2.0;
+/// Whether an implementation may have a float where the reference has one that overflows: an infinity of its sign, or a number of that
+/// and at least as large as is known.
+pub fn is_beyond_too(expected: Overflown, value: f64, actual: f64) -> bool {
     // False for NaN.
-    actual.abs() >= least && actual.is_sign_negative() == value.is_sign_negative()
+    actual.abs() >= expected.least && actual.is_sign_negative() == value.is_sign_negative()
 }
 
 /// Whether an implementation may have an integer after one step whose result the dtype does not have, and whose low bits are
@@ -191,7 +191,7 @@ fn integers(all: &mut Comparison, expected: &Bounded, actual: &Tensor) {
     let dtype = actual.dtype();
     for (index, (value, actual)) in expected.tensor.to_i128s().into_iter().zip(actual.to_i128s()).enumerate()
     {
-        let is_overflown = expected.overflown.binary_search(&index).is_ok();
+        let is_overflown = expected.overflown_at(index).is_some();
         if expected.error_at(index) > 0.0 && !is_overflown {
             continue;
         }
@@ -264,7 +264,7 @@ mod tests {
             tensor: whole(44),
             error: vec![f64::INFINITY],
             undefined: vec![],
-            overflown: vec![0],
+            overflown: vec![Overflown { at: 0, least: 0.0 }],
             is_open: false,
         };
         let against = |v| compare(&expected, &whole(v), &Profile::DECLARED).unwrap();

@@ -25,14 +25,22 @@ pub struct Bounded {
     pub error: Vec<f64>,
     /// The positions of elements that the specification leaves undefined, ascending. They are undecidable too.
     pub undefined: Vec<usize>,
-    /// The positions of numbers that overflowed, ascending. They count as undecidable. Of an integer that one step on integers
-    /// gave, an implementation may have wrapped, saturated or gone through a float
-    /// ([`after_overflow`](crate::compare::after_overflow)); of a float it has an infinity of that sign, or a number of
-    /// that sign and at least half the largest magnitude.
-    pub overflown: Vec<usize>,
+    /// What overflowed, by ascending position. These elements count as undecidable.
+    pub overflown: Vec<Overflown>,
     /// Whether a conforming implementation may have a tensor of another shape: a branch, a loop or a shape that it
     /// depends on was read from values that are undecidable. Then all elements are.
     pub is_open: bool,
+}
+
+/// An element that overflowed. Of an integer that one step on integers gave, an implementation may have wrapped, saturated or gone
+/// through a float ([`after_overflow`](crate::compare::after_overflow)); of a float it has an infinity of the reference's sign, or a
+/// number of that sign and of a least magnitude ([`is_beyond_too`](crate::compare::is_beyond_too)).
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Overflown {
+    /// The row-major position.
+    pub at: usize,
+    /// The least magnitude of a float; 0 of an integer.
+    pub least: f64,
 }
 
 /// What evaluating a model gives.
@@ -75,6 +83,12 @@ impl Bounded {
     /// How far the element at a row-major position may be off.
     pub fn error_at(&self, i: usize) -> f64 {
         self.error.get(i).copied().unwrap_or(0.0)
+    }
+
+    /// What is known of the element at a row-major position, if it overflowed.
+    pub fn overflown_at(&self, i: usize) -> Option<Overflown> {
+        let found = self.overflown.binary_search_by_key(&i, |overflown| overflown.at);
+        found.ok().map(|place| self.overflown[place])
     }
 
     /// How many elements are undecidable, those that are undefined not counted.
@@ -225,16 +239,18 @@ fn bounded<'p>(profile: &'p Profile, held: &Held<Balls<'p>>, ty: &Type, is_inner
             let tensor = from(&a, |next| {
                 Tensor::from_f64_fn(ty, |_| next().map_or(f64::NAN, |b: Ball| one_nan(b.value)))
             });
-            let beyond = a.iter().enumerate().filter(|(_, b)| b.is_beyond()).map(|(i, _)| i).collect();
+            let beyond = a.iter().enumerate().filter_map(|(at, b)| Some(Overflown { at, least: b.least()? }));
+            let overflown = beyond.collect();
             let bounded = with_errors(tensor, a.iter().map(|b| (b.error, b.is_undefined())));
-            Bounded { overflown: beyond, ..bounded }
+            Bounded { overflown, ..bounded }
         }
         Data::Int(a) => {
             let tensor = from(a, |next| Tensor::from_i128_fn(ty, |_| next().map_or(0, |z: Whole| z.value)));
             let error = |z: &Whole| if z.state == State::Sure { 0.0 } else { f64::INFINITY };
-            let at = |state| a.iter().enumerate().filter(move |(_, z)| z.state == state).map(|(i, _)| i);
+            let overflown = a.iter().enumerate().filter(|(_, z)| z.state == State::Overflown);
+            let overflown = overflown.map(|(at, _)| Overflown { at, least: 0.0 }).collect();
             let bounded = with_errors(tensor, a.iter().map(|z| (error(z), z.state == State::Undefined)));
-            Bounded { overflown: at(State::Overflown).collect(), ..bounded }
+            Bounded { overflown, ..bounded }
         }
     };
     Bounded { is_open: held.is_open, ..bounded }

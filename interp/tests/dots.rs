@@ -98,8 +98,15 @@ fn bits(x: f64) -> u64 {
 }
 
 /// All of a ball, any NaN for any other.
-fn all_of(x: Ball) -> (u64, u64, u8, u64, u32, i16) {
-    (bits(x.value), bits(x.error), x.open as u8, bits(x.terms.size), x.terms.roundings, x.terms.grain)
+fn all_of(x: Ball) -> (u64, u64, u64, u64, u32, i16) {
+    (
+        bits(x.value),
+        bits(x.error),
+        x.least().map_or(0, bits),
+        bits(x.terms.size),
+        x.terms.roundings,
+        x.terms.grain,
+    )
 }
 
 #[test]

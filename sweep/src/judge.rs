@@ -91,18 +91,17 @@ impl Output<'_> {
     /// Whether an implementation may have an element; `None` where nothing can be said.
     fn allows(&self, bounded: &Bounded, index: usize, expected: Element, actual: Element) -> Option<bool> {
         let error = bounded.error_at(index);
-        let is_overflown = error > 0.0 && bounded.overflown.binary_search(&index).is_ok();
-        let dtype = bounded.tensor.dtype();
+        let overflown = if error > 0.0 { bounded.overflown_at(index) } else { None };
         match (expected, actual) {
-            (Element::Real(value), Element::Real(actual)) if is_overflown => {
-                Some(is_beyond_too(dtype.float(), value, actual))
-            }
-            (Element::Real(value), Element::Real(actual)) => {
-                let accept = Acceptance { value, error, zero_sign: !self.profile.ignores_zero_sign };
-                error.is_finite().then(|| accept.accepts(actual))
-            }
-            (Element::Whole(value), Element::Whole(actual)) if is_overflown => {
-                Some(after_overflow(dtype, value, actual))
+            (Element::Real(value), Element::Real(actual)) => match overflown {
+                Some(overflown) => Some(is_beyond_too(overflown, value, actual)),
+                None => {
+                    let accept = Acceptance { value, error, zero_sign: !self.profile.ignores_zero_sign };
+                    error.is_finite().then(|| accept.accepts(actual))
+                }
+            },
+            (Element::Whole(value), Element::Whole(actual)) if overflown.is_some() => {
+                Some(after_overflow(bounded.tensor.dtype(), value, actual))
             }
             (Element::Whole(value), Element::Whole(actual)) => (error == 0.0).then_some(value == actual),
             (Element::Real(_), Element::Whole(_)) | (Element::Whole(_), Element::Real(_)) => Some(false),

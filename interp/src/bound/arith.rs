@@ -42,7 +42,7 @@ impl Bound<'_> {
             return self.nonfinite(f64::NAN);
         }
         if !x.is_known() || !y.is_known() {
-            return Ball::unknown(value);
+            return self.open_step((x, y), value, f, ulps);
         }
         if x.value.is_infinite() || y.value.is_infinite() {
             // One of the two is exact; what the other may be decides whether the result is one.
@@ -72,7 +72,7 @@ impl Bound<'_> {
             return if loses { Ball::unknown(f64::NAN) } else { self.nonfinite(f64::NAN) };
         }
         if !x.is_known() || !y.is_known() {
-            return Ball::unknown(value);
+            return self.open_extreme(x, y, value, f);
         }
         if x.value == 0.0 && y.value == 0.0 && x.is_exact() && y.is_exact() {
             // No standard orders -0 and +0 here.
@@ -163,6 +163,10 @@ impl Arith for Bound<'_> {
             return if determined { self.nonfinite(value) } else { Ball::unknown(value) };
         }
         let limit = self.format.min_normal().recip();
+        // By the reciprocal, which may be 0; or folded into the terms of a sum.
+        if !tainted && (a.is_beyond() && b.reach() > limit || b.is_beyond() && a.terms.is_sum()) {
+            return Ball::unknown(value);
+        }
         if !tainted && self.profile.moderate_divisors {
             let (least, most) = (b.value.abs() - b.error, b.value.abs() + b.error);
             if least < self.format.min_normal() || most > limit {
@@ -192,12 +196,7 @@ impl Arith for Bound<'_> {
         self.extreme(x, y, plain::max)
     }
     fn either(&self, x: Ball, other: impl FnOnce() -> Ball) -> Ball {
-        if x.is_known() {
-            return x.or(other());
-        }
-        let differs =
-            |other: Ball| !other.is_beyond() || other.value.is_sign_negative() != x.value.is_sign_negative();
-        if x.is_beyond() && differs(other()) { x.without_beyond() } else { x }
+        if x.is_known() || x.is_beyond() { self.reading(x, other()) } else { x }
     }
     fn or_folded(&self, x: Ball, folded: impl FnOnce() -> Ball) -> Ball {
         if self.profile.folds { self.either(x, folded) } else { x }
@@ -212,7 +211,7 @@ impl Arith for Bound<'_> {
             return Ball::undefined(value);
         }
         if !x.is_known() {
-            return Ball::unknown(value);
+            return self.open_rise(x, value, |v| f.value(v));
         }
         if f == Step::Sign && x.is_nan() && self.profile.nan_may_lose {
             return Ball::unknown(value);
@@ -312,15 +311,13 @@ impl Arith for Bound<'_> {
         if nan_decides || (is_sure(x) && is_sure(y)) {
             return Whole::sure(value);
         }
-        if !x.is_known() || !y.is_known() {
-            return Whole::unsure(value);
-        }
+        let (Some(x), Some(y)) = (x.ends(), y.ends()) else { return Whole::unsure(value) };
         // With all of x on one side of all of y, every pair compares alike.
-        let apart = x.high() < y.low() || y.high() < x.low();
+        let apart = x.1 < y.0 || y.1 < x.0;
         let touching = match c {
             Comparison::Equal => false,
-            Comparison::Less | Comparison::GreaterOrEqual => x.low() >= y.high(),
-            Comparison::LessOrEqual | Comparison::Greater => x.high() <= y.low(),
+            Comparison::Less | Comparison::GreaterOrEqual => x.0 >= y.1,
+            Comparison::LessOrEqual | Comparison::Greater => x.1 <= y.0,
         };
         if apart || touching { Whole::sure(value) } else { Whole::unsure(value) }
     }
@@ -329,6 +326,7 @@ impl Arith for Bound<'_> {
         match (x.is_undefined(), x.is_known()) {
             (true, _) => Whole::undefined(value),
             (false, true) => Whole::sure(value),
+            (false, false) if class == Class::NaN && x.is_beyond() => Whole::sure(value),
             (false, false) => Whole::unsure(value),
         }
     }

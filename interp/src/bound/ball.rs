@@ -28,13 +28,13 @@ pub struct Ball {
 }
 
 /// What is known of a number that has an error.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Open {
     /// That it is within the error, which may be infinite.
     Within,
-    /// Its sign, and that it is an infinity or at least half the largest finite number of the dtype it was computed in: it
-    /// overflowed, in whatever format an implementation calculates. The error is infinite.
-    Beyond,
+    /// Its sign, that of the value, and a magnitude above 0 that it has at least, or it is an infinity: it overflowed, or came of a
+    /// number that did, in whatever format an implementation calculates. The error is infinite.
+    Beyond(f64),
     /// That the specification does not define it. The error is infinite.
     Undefined,
 }
@@ -101,9 +101,9 @@ impl Ball {
         Self::within(value, f64::INFINITY)
     }
 
-    /// A number of which only the sign and that it is beyond the largest are known.
-    pub const fn beyond(value: f64) -> Self {
-        Self { open: Open::Beyond, ..Self::unknown(value) }
+    /// A number of which only the sign and a least magnitude are known.
+    pub const fn beyond(value: f64, least: f64) -> Self {
+        Self { open: Open::Beyond(least), ..Self::unknown(value) }
     }
 
     /// A number that the specification does not define.
@@ -157,9 +157,24 @@ impl Ball {
         self.open == Open::Undefined
     }
 
-    /// Whether it overflowed in every implementation.
+    /// Whether it is an infinity or of a least magnitude in every implementation.
     pub fn is_beyond(self) -> bool {
-        self.open == Open::Beyond
+        self.least().is_some()
+    }
+
+    /// The least magnitude, where only that and the sign are known.
+    pub fn least(self) -> Option<f64> {
+        if let Open::Beyond(least) = self.open { Some(least) } else { None }
+    }
+
+    /// The ends of an interval that holds what every implementation has, infinities among it; `None` where one may have NaN.
+    pub fn ends(self) -> Option<(f64, f64)> {
+        match self.open {
+            Open::Beyond(least) if self.value.is_sign_negative() => Some((f64::NEG_INFINITY, -least)),
+            Open::Beyond(least) => Some((least, f64::INFINITY)),
+            Open::Within if self.is_known() && !self.value.is_nan() => Some((self.low(), self.high())),
+            Open::Within | Open::Undefined => None,
+        }
     }
 
     /// This ball where nothing is known any more of a number that overflowed.
@@ -191,7 +206,7 @@ impl Ball {
 
     /// Whether 0 is inside.
     pub fn has_zero(self) -> bool {
-        self.value.abs() <= self.error
+        self.value.abs() <= self.error && !self.is_beyond()
     }
 }
 

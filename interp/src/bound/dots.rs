@@ -12,7 +12,7 @@ use ops::plain::Plain;
 
 use super::Bound;
 use super::ball::Ball;
-use super::products::{Obstacle, Products, Side, Sums};
+use super::products::{Obstacle, Products, Side, Signs, Sums};
 use super::sums::low_bit;
 
 /// The rows of a matrix as numbers and sides.
@@ -175,7 +175,16 @@ impl Bound<'_> {
                 } else {
                     let first = addend.map_or(i32::MAX / 2, |(x, _)| low_bit(x.value));
                     let terms = || left.values.row(i).into_iter().zip(right.values.row(j));
-                    self.sum_of_products(&products, |size| self.common_grain(terms(), first, size), growth)
+                    let signs = || {
+                        let none = addend.iter().fold(Signs::NONE, |signs, &(x, y)| {
+                            signs.and((x.value, x.reach()), (y.value, y.reach()))
+                        });
+                        let sizes = left.reaches.row(i).into_iter().zip(right.reaches.row(j));
+                        let factors = terms().zip(sizes);
+                        factors.fold(none, |signs, ((&x, &y), (&a, &b))| signs.and((x, a), (y, b)))
+                    };
+                    let grain = |size| self.common_grain(terms(), first, size);
+                    self.sum_of_products(&products, signs, grain, growth)
                 });
             }
         }

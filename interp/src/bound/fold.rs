@@ -20,6 +20,13 @@ use super::{Bound, TWICE_ROUNDED, sums};
 /// The roundings that a folded factor costs each term: its own and that of the term.
 const BY_FACTOR: u32 = 2;
 
+/// What the terms of the other sign come to at most, of so many whose magnitudes come to `size`.
+pub(super) fn opposed(sum: f64, size: f64, terms: u32) -> f64 {
+    // The sums of all terms and of their magnitudes are rounded as often, which may hide what they differ by.
+    let hidden = f64::from(terms) * f64::EPSILON * size;
+    (size - sum.abs()) / 2.0 + hidden
+}
+
 impl Bound<'_> {
     /// The ball of x·y, with y folded into the terms of x or the other way round.
     pub(super) fn scaled(&self, x: Ball, y: Ball, product: Ball) -> Ball {
@@ -87,7 +94,7 @@ impl Bound<'_> {
     /// sum's for an addend of size `new`.
     pub(super) fn folded(&self, sum: Ball, step: Ball, terms: Terms, roundings: u32, new: f64) -> Ball {
         if step.is_beyond() {
-            return self.unopposed(step, terms.size, terms.roundings);
+            return self.unopposed(step, opposed(step.value, terms.size, terms.roundings));
         }
         if !step.is_known() || !step.value.is_finite() {
             return step;
@@ -104,15 +111,13 @@ impl Bound<'_> {
             return Ball { terms, ..step };
         }
         let widened = Ball { terms, ..self.widened(step.value, step.error, extra * TWICE_ROUNDED) };
-        if widened.is_beyond() { self.unopposed(widened, terms.size, terms.roundings) } else { widened }
+        let opposed = || opposed(step.value, terms.size, terms.roundings);
+        if widened.is_beyond() { self.unopposed(widened, opposed()) } else { widened }
     }
 
-    /// A sum of so many terms that overflows: what is known of it where those of the other sign are too few to overflow as well.
-    pub(super) fn unopposed(&self, sum: Ball, size: f64, terms: u32) -> Ball {
-        // The sums of all terms and of their magnitudes are rounded as often, which may hide what they differ by.
-        let hidden = f64::from(terms) * f64::EPSILON * size;
-        let opposed = (size - sum.value.abs()) / 2.0 + hidden;
-        // False for NaN.
-        if opposed <= self.half_of_largest() { sum } else { sum.without_beyond() }
+    /// A sum that overflows: what is known of it where the terms of the other sign, which come to `opposed`, are too few to overflow as
+    /// well.
+    pub(super) fn unopposed(&self, sum: Ball, opposed: f64) -> Ball {
+        if self.is_unopposed(opposed) { sum } else { sum.without_beyond() }
     }
 }

@@ -122,7 +122,7 @@ impl Bound<'_> {
             return Ball::undefined(value);
         }
         if !x.is_known() {
-            return Ball::unknown(value);
+            return self.open_function(f, x, value);
         }
         if x.is_exact() && (!x.value.is_finite() || !value.is_finite()) {
             // A finite argument with an infinite result is a pole or an overflow; only a pole is determined.

@@ -7,6 +7,7 @@
 
 mod arith;
 mod ball;
+mod beyond;
 mod determinant;
 mod dots;
 mod fold;
@@ -64,36 +65,19 @@ impl<'p> Bound<'p> {
         self.widened(value, carried, ulps * TWICE_ROUNDED * ulp)
     }
 
-    /// The ball of a result with the carried errors of its operands and a local one. What overflow gives is undecidable for
-    /// what uses it: a wider intermediate format would not have it.
+    /// The ball of a result with the carried errors of its operands and a local one. What overflows need not do so in a wider
+    /// intermediate format.
     pub(crate) fn widened(&self, value: f64, carried: f64, local: f64) -> Ball {
         // The reference is itself off by up to one ULP of f64. Where a function is off by more,
         // `Bound::function` adds that.
         let own = value.abs() * f64::EPSILON + f64::from_bits(1);
         let error = self.flushed(value, (carried + local + own) * OWN_ROUNDING);
         // The comparison is false for NaN.
-        if value.abs() + error <= self.format.max_finite() {
+        if value.abs() + error < store::first_beyond(self.format) {
             Ball::within(value, error)
         } else {
             self.overflown(value, error)
         }
-    }
-
-    /// The ball of a number that overflows, or may: it is known to where no implementation has less than half the largest
-    /// finite number.
-    fn overflown(&self, value: f64, error: f64) -> Ball {
-        let is_determined = self.format.has_infinities() && !self.profile.nonfinite_is_indeterminate;
-        // False for NaN.
-        if is_determined && value.abs() - error >= self.half_of_largest() {
-            Ball::beyond(value)
-        } else {
-            Ball::unknown(value)
-        }
-    }
-
-    /// From where a number counts as overflown: far enough from the largest for any rounding.
-    fn half_of_largest(&self) -> f64 {
-        self.format.max_finite() / 2.0
     }
 
     /// An operand as a step sees it: a denormal may have become zero.

@@ -28,8 +28,9 @@ impl Bound<'_> {
             sum.grain = i32::MIN / 2;
             self.finish(&sum, self.summing(sum.terms) + 5)
         };
-        // A running mean subtracts an infinity from itself.
-        let total = if total.value.is_infinite() { Ball::unknown(total.value) } else { total };
+        // A running mean subtracts an infinity from itself, or numbers of either sign that are as large as any.
+        let is_open = total.value.is_infinite() || total.is_beyond();
+        let total = if is_open && !sum.is_of_one_sign() { Ball::unknown(total.value) } else { total };
         self.div(total, Ball::exact(count as f64))
     }
 
@@ -74,8 +75,8 @@ impl Bound<'_> {
             let square = d.value * d.value;
             sum.nan |= d.is_nan();
             sum.undefined |= d.is_undefined();
-            // The square of a large error is beyond f64, or the error unknown.
-            let error = if error.is_nan() { f64::INFINITY } else { error };
+            // The square, or that of a large error, is beyond f64, or the error unknown.
+            let error = if error.is_nan() || square.is_infinite() { f64::INFINITY } else { error };
             if square < self.format.min_normal() && d.value != 0.0 {
                 sum.tiny += 1;
             }

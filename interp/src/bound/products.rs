@@ -9,7 +9,7 @@ use ops::plain::Total;
 
 use super::ball::{Ball, Scaled, Terms};
 use super::sums::low_bit;
-use super::{Bound, TWICE_ROUNDED};
+use super::{Bound, TWICE_ROUNDED, fold};
 
 /// What stands in the way of a bound, the worst last.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -126,6 +126,34 @@ pub(super) struct Products {
     pub(super) sums: Sums,
 }
 
+/// The signs that products have, of factors given by their numbers and largest magnitudes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Signs {
+    may_be_above: bool,
+    may_be_below: bool,
+}
+
+impl Signs {
+    /// Those of no products.
+    pub(super) const NONE: Self = Self { may_be_above: false, may_be_below: false };
+
+    /// With one more product.
+    pub(super) fn and(self, x: (f64, f64), y: (f64, f64)) -> Self {
+        let has_both = |(value, reach): (f64, f64)| reach > 2.0 * value.abs();
+        let is_either = has_both(x) || has_both(y);
+        let product = x.0 * y.0;
+        Self {
+            may_be_above: self.may_be_above || is_either || product > 0.0,
+            may_be_below: self.may_be_below || is_either || product < 0.0,
+        }
+    }
+
+    /// Whether no two have different ones.
+    pub(super) fn is_one(self) -> bool {
+        !(self.may_be_above && self.may_be_below)
+    }
+}
+
 impl Products {
     /// What stands in the way of a bound.
     pub(super) fn obstacle(&self) -> Obstacle {
@@ -172,11 +200,14 @@ impl Bound<'_> {
     /// The ball of Σ x·y, term by term.
     pub(super) fn long_dot(&self, terms: impl Iterator<Item = (Ball, Ball)>) -> Ball {
         let mut products = Products { left: Side::EMPTY, right: Side::EMPTY, sums: Sums::default() };
+        let mut signs = Signs::NONE;
         let mut total = Total::default();
-        let (mut grain, mut finite, mut infinite) = (i32::MAX / 2, 0.0, 0.0);
+        // The magnitudes of finite products above 0 and below.
+        let (mut grain, mut finite, mut infinite) = (i32::MAX / 2, [0.0; 2], 0.0);
         for (x, y) in terms {
             let (x, y) = (self.factor(x), self.factor(y));
             products.push(x, y);
+            signs = signs.and((x.value, x.reach()), (y.value, y.reach()));
             total.add_product(x.value, y.value);
             grain = grain.min(low_bit(x.value) + low_bit(y.value));
             let product = x.value * y.value;
@@ -184,26 +215,32 @@ impl Bound<'_> {
             if x.value.is_infinite() || y.value.is_infinite() {
                 infinite += product;
             } else {
-                finite += product.abs();
+                finite[usize::from(product.is_sign_negative())] += x.reach() * y.reach();
             }
         }
         if self.is_compensated() {
             products.sums.value = total.compensated();
         }
         if products.obstacle() == Obstacle::Infinite {
-            let is_determined = products.sums.are_exact() && self.is_determined(infinite, finite);
-            let value = products.sums.value;
-            return if is_determined { self.nonfinite(infinite) } else { Ball::unknown(value) };
+            let other = finite[usize::from(infinite.is_sign_positive())];
+            let is_determined = infinite.is_nan() || infinite.is_infinite() && self.is_unopposed(other);
+            return if products.sums.are_exact() && is_determined {
+                self.nonfinite(infinite)
+            } else {
+                Ball::unknown(products.sums.value)
+            };
         }
         let grain = |size| Some(grain).filter(|&grain| self.is_grid(size, grain));
-        self.sum_of_products(&products, grain, |roundings| self.growth(roundings))
+        self.sum_of_products(&products, || signs, grain, |roundings| self.growth(roundings))
     }
 
     /// The ball of a sum of products without exact infinities. Where its factors are exact, `grain` is asked for the lowest
-    /// bit of any product, if the working dtype has all multiples of it up to a size; `growth` is [`Bound::growth`].
+    /// bit of any product, if the working dtype has all multiples of it up to a size; where it overflows, `signs` for those of the
+    /// products; `growth` is [`Bound::growth`].
     pub(super) fn sum_of_products(
         &self,
         products: &Products,
+        signs: impl FnOnce() -> Signs,
         grain: impl FnOnce(f64) -> Option<i32>,
         growth: impl FnOnce(u32) -> f64,
     ) -> Ball {
@@ -215,7 +252,8 @@ impl Bound<'_> {
             Obstacle::None if size > self.format.max_finite() => {
                 let roundings = products.roundings();
                 let error = products.sums.carried() + growth(roundings) * size;
-                return self.unopposed(self.overflown(value, error), size, roundings);
+                let opposed = if signs().is_one() { 0.0 } else { fold::opposed(value, size, roundings) };
+                return self.unopposed(self.overflown(value, error), opposed);
             }
             Obstacle::None => {}
         }

@@ -12,7 +12,24 @@ const HALF: i32 = 16;
 /// The least number of the format that is not below `x`.
 fn ceiling(format: FloatFormat, x: f64) -> f64 {
     let near = round_to_format(format, x);
-    if near >= x { near } else { above(format, near) }
+    if near >= x {
+        near
+    } else if near == f64::NEG_INFINITY && x > -first_beyond(format) {
+        // It is nearer to what would come after the largest, which it does not reach.
+        -format.max_finite()
+    } else {
+        above(format, near)
+    }
+}
+
+/// The greatest number of the format that is not above `x`.
+pub(super) fn floor(format: FloatFormat, x: f64) -> f64 {
+    -ceiling(format, -x)
+}
+
+/// The number that a format would have above its largest: only what reaches it, its rounding counted, may be an infinity.
+pub(super) fn first_beyond(format: FloatFormat) -> f64 {
+    format.max_finite() + format.ulp(format.max_finite())
 }
 
 /// The number of the format next above one of its numbers.
@@ -37,9 +54,11 @@ impl Bound<'_> {
 
     /// An element of another dtype as an operand of this node: narrowed to the working dtype, rounding there.
     pub fn narrowed(&self, x: Ball) -> Ball {
+        if let Some(least) = x.least() {
+            return self.beyond_in(self.format, x.value, least);
+        }
         if !x.is_known() || !x.value.is_finite() || (x.is_exact() && self.holds(x.value)) {
-            // What was beyond the largest of another dtype need not be here.
-            return x.without_beyond();
+            return x;
         }
         self.rounded(x.value, x.error, self.profile.rounding)
     }
@@ -80,12 +99,11 @@ impl Bound<'_> {
     /// The element as a tensor that is compared holds it.
     pub fn output(&self, x: Ball, format: FloatFormat) -> Ball {
         let value = round_to_format(format, x.value);
-        let x = if format.max_finite() > self.format.max_finite() { x.without_beyond() } else { x };
+        if let Some(least) = x.least() {
+            return self.beyond_in(format, value, least);
+        }
         if !x.is_known() || !x.value.is_finite() || (x.is_exact() && value == x.value) {
             return Ball { value, ..x };
-        }
-        if !value.is_finite() {
-            return Ball { value, ..Self { format, ..*self }.overflown(x.value, x.error) };
         }
         // Only a step that does not round could leave an exact number that the format does not have.
         let x = if x.is_exact() {
@@ -93,11 +111,11 @@ impl Bound<'_> {
         } else {
             x
         };
-        let (low, high) = (ceiling(format, x.low()), -ceiling(format, -x.high()));
+        let (low, high) = (ceiling(format, x.low()), floor(format, x.high()));
         let is_within = |v: f64| v.abs() <= format.max_finite();
         // Beyond the largest may be NaN, which no comparison finds.
-        if !is_within(low) || !is_within(high) {
-            return Ball { value, error: f64::INFINITY, ..x };
+        if !is_within(low) || !is_within(high) || !value.is_finite() {
+            return self.beyond_in(format, value, x.value.abs() - x.error);
         }
         let error = (high - value).max(value - low).max(0.0);
         if value == 0.0 && error == 0.0 { Ball::either_zero() } else { Ball { value, error, ..x } }

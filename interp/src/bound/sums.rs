@@ -7,6 +7,7 @@ use ir::format::exponent_of;
 use ops::plain::Total;
 
 use super::ball::{Ball, Terms};
+use super::store::first_beyond;
 use super::{Bound, TWICE_ROUNDED};
 
 /// Whether x·y = p without rounding. Products so small that the test itself could underflow count as rounded.
@@ -36,12 +37,14 @@ pub(super) struct Sum {
     total: Total,
     /// Σ of the largest magnitudes the terms may have.
     pub(super) size: f64,
-    /// That of the finite ones.
-    finite: f64,
+    /// Σ of the largest magnitudes of the finite ones, above 0 and below.
+    pub(super) finite: [f64; 2],
     /// Σ of the infinite ones.
-    infinite: f64,
+    pub(super) infinite: f64,
+    /// Σ of the least magnitudes of those that overflowed, above 0 and below.
+    pub(super) beyond: [f64; 2],
     /// Σ of the terms' errors.
-    carried: f64,
+    pub(super) carried: f64,
     /// What terms that are sums themselves add to the error where their own terms are added one by one: a product by an FMA, say.
     joined: f64,
     /// The exponent of the lowest bit of any term, while all are exact.
@@ -59,8 +62,9 @@ impl Sum {
             terms: 0,
             total: Total::default(),
             size: 0.0,
-            finite: 0.0,
+            finite: [0.0; 2],
             infinite: 0.0,
+            beyond: [0.0; 2],
             carried: 0.0,
             joined: 0.0,
             grain: i32::MAX / 2,
@@ -75,6 +79,9 @@ impl Sum {
     pub(super) fn take(&mut self, x: Ball, bound: &Bound<'_>) {
         self.nan |= x.is_nan();
         self.undefined |= x.is_undefined();
+        if let Some(least) = x.least() {
+            return self.push_beyond(x.value, least);
+        }
         self.push(x.value, 0.0, x.error, low_bit(x.value));
         if x.terms.is_sum() {
             self.size += (x.terms.size - x.reach()).max(0.0);
@@ -87,18 +94,39 @@ impl Sum {
     pub(super) fn push(&mut self, term: f64, rest: f64, error: f64, grain: i32) {
         self.total.add(term, rest);
         self.terms += 1;
-        let reach = term.abs() + error;
-        self.size += reach;
-        self.finite += if reach.is_finite() { reach } else { 0.0 };
-        self.infinite += if term.is_infinite() { term } else { 0.0 };
+        self.size += term.abs() + error;
+        if term.is_infinite() {
+            self.infinite += term;
+        } else {
+            self.finite[0] += (term + error).max(0.0);
+            self.finite[1] += (error - term).max(0.0);
+        }
         self.carried += error;
         self.grain = self.grain.min(grain);
         self.negative_zero |= term == 0.0 && term.is_sign_negative();
     }
 
+    /// Takes a term that overflowed.
+    fn push_beyond(&mut self, term: f64, least: f64) {
+        self.total.add(term, 0.0);
+        self.terms += 1;
+        self.size = f64::INFINITY;
+        self.beyond[usize::from(term.is_sign_negative())] += least;
+    }
+
     /// Whether every term is exact.
     fn is_exact(&self) -> bool {
-        self.carried == 0.0
+        self.carried == 0.0 && self.beyond == [0.0; 2]
+    }
+
+    /// Whether something is known of every term.
+    pub(super) fn is_bounded(&self) -> bool {
+        self.carried.is_finite()
+    }
+
+    /// Whether all terms are known, none is infinite, and none is of the other sign than another.
+    pub(super) fn is_of_one_sign(&self) -> bool {
+        self.is_bounded() && self.infinite == 0.0 && self.beyond == [0.0; 2] && self.finite.contains(&0.0)
     }
 }
 
@@ -139,18 +167,22 @@ impl Bound<'_> {
         if sum.nan {
             return self.nonfinite(f64::NAN);
         }
-        if sum.is_exact() && self.is_determined(sum.infinite, sum.finite) {
-            return self.nonfinite(sum.infinite);
+        if sum.is_exact() && sum.infinite.is_nan() {
+            return self.nonfinite(f64::NAN);
         }
         if sum.size.is_nan() || sum.size > self.format.max_finite() {
-            let error = sum.carried + self.growth(roundings) * sum.size;
-            return self.unopposed(self.overflown(value, error), sum.size, sum.terms);
+            return self.overflowing_sum(sum, value, self.growth(roundings));
         }
         if sum.is_exact() && self.all_orders_exact(sum) {
             let is_unsigned = value == 0.0 && sum.size == 0.0 && sum.negative_zero;
             return if is_unsigned { Ball::either_zero() } else { Ball::exact(value) };
         }
-        let by_growth = self.growth(roundings) * sum.size;
+        let growth = self.growth(roundings);
+        let by_growth = growth * sum.size;
+        // A partial sum that was rounded upwards may overflow where the sum does not.
+        if sum.size + by_growth >= first_beyond(self.format) {
+            return self.overflowing_sum(sum, value, growth);
+        }
         let joined = sum.joined * TWICE_ROUNDED;
         // A single addition is off by a fraction of its result, not of its operands.
         let local = if roundings == 1 && sum.terms == 2 {
@@ -161,12 +193,6 @@ impl Bound<'_> {
         };
         let flushed = if self.profile.flush_to_zero { sum.terms } else { sum.tiny };
         self.widened(value, sum.carried, local * TWICE_ROUNDED + joined + f64::from(flushed) * self.least())
-    }
-
-    /// Whether the infinite ones of exact terms determine their sum: not where the finite ones, whose magnitudes come to `finite`, may
-    /// make another infinity of their own.
-    pub(super) fn is_determined(&self, infinite: f64, finite: f64) -> bool {
-        infinite.is_nan() || infinite.is_infinite() && finite <= self.format.max_finite()
     }
 
     /// The error of a number that is too small for the format's normal numbers.
