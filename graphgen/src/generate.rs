@@ -128,13 +128,20 @@ fn draw(
         let stream = stream.child("seed").at(i as u64);
         (0..ATTEMPTS_PER_NODE as u64).find(|&t| inserter.forward(spec, &[], stream.at(t)));
     }
+    let mut turns = settings.due().iter();
     for attempt in 0..settings.nodes * ATTEMPTS_PER_NODE {
         let stream = stream.child("node").at(attempt as u64);
         let missing = settings.nodes - inserter.builder.nodes.len();
         if missing == 0 {
             break;
         }
-        rejected += usize::from(!step(&mut inserter, settings, policy, &available, missing, stream));
+        // In the middle, so that nodes give what they read, and read what they give.
+        let is_due = missing <= turns.len().max(settings.nodes / 2);
+        let inserted = match if is_due { turns.next() } else { None } {
+            Some(turn) => turn.insert(&mut inserter, stream.child("turn")),
+            None => step(&mut inserter, settings, policy, &available, missing, stream),
+        };
+        rejected += usize::from(!inserted);
     }
     Drawn { refused: inserter.refused(), builder: inserter.builder, rejected }
 }

@@ -20,6 +20,7 @@ use crate::builder::{GraphBuilder, Origin, Planned, ValueId};
 use crate::settings::Settings;
 use crate::solver::{self, Problem};
 use crate::support::Use;
+use crate::turn::Turn;
 
 /// The share of nodes on some dtypes that read no value of another, if there are some of these.
 const ON_THEM_ALONE: f64 = 0.6;
@@ -52,6 +53,32 @@ pub struct Frame<'s> {
     pub tap: &'s dyn Fn(ValueId) -> bool,
 }
 
+/// What a use must be.
+#[derive(Clone, Copy)]
+enum Demand {
+    /// Any.
+    None,
+    /// One of which a value has one of these dtypes.
+    One(DTypes),
+    /// This.
+    Use(Turn),
+}
+
+impl Demand {
+    /// Whether a use with operands and results of these dtypes is that.
+    fn is_met(self, operands: &[Option<DType>], mut results: impl Iterator<Item = DType>) -> bool {
+        match self {
+            Self::None => true,
+            Self::One(dtypes) => {
+                operands.iter().flatten().copied().chain(results).any(|d| dtypes.contains(d))
+            }
+            Self::Use(turn) => {
+                operands.first() == Some(&Some(turn.takes)) && results.next() == Some(turn.gives)
+            }
+        }
+    }
+}
+
 /// A use of an operator whose sizes are found.
 struct Solved {
     op: Op,
@@ -76,7 +103,9 @@ impl<'s> Inserter<'s> {
         let mut rng = stream.rng();
         let live = if groups.is_empty() { self.offered(&mut rng) } else { groups.concat() };
         let types: Vec<&Type> = live.iter().map(|&v| &self.builder.values[v].ty).collect();
-        let Some(solved) = self.solve(spec, Goal::Forward(&types), None, &mut rng) else { return false };
+        let Some(solved) = self.solve(spec, Goal::Forward(&types), Demand::None, &mut rng) else {
+            return false;
+        };
         let used: Vec<ValueId> = solved
             .operands
             .iter()
@@ -96,7 +125,16 @@ impl<'s> Inserter<'s> {
             live.retain(has_one);
         }
         let types: Vec<&Type> = live.iter().map(|&v| &self.builder.values[v].ty).collect();
-        let solved = self.solve(spec, Goal::Forward(&types), Some(dtypes), &mut rng);
+        let solved = self.solve(spec, Goal::Forward(&types), Demand::One(dtypes), &mut rng);
+        solved.is_some_and(|solved| self.add(solved, &live, None, &mut rng))
+    }
+
+    /// Inserts a node that is a certain use. Says whether it did.
+    pub(crate) fn forward_as(&mut self, turn: Turn, stream: Stream) -> bool {
+        let mut rng = stream.rng();
+        let live = self.offered(&mut rng);
+        let types: Vec<&Type> = live.iter().map(|&v| &self.builder.values[v].ty).collect();
+        let solved = self.solve(turn.spec, Goal::Forward(&types), Demand::Use(turn), &mut rng);
         solved.is_some_and(|solved| self.add(solved, &live, None, &mut rng))
     }
 
@@ -104,7 +142,9 @@ impl<'s> Inserter<'s> {
     pub fn backward(&mut self, spec: &'static Spec, wanted: ValueId, stream: Stream) -> bool {
         let ty = self.builder.values[wanted].ty.clone();
         let mut rng = stream.rng();
-        let Some(solved) = self.solve(spec, Goal::Backward(&ty), None, &mut rng) else { return false };
+        let Some(solved) = self.solve(spec, Goal::Backward(&ty), Demand::None, &mut rng) else {
+            return false;
+        };
         self.add(solved, &[], Some(wanted), &mut rng)
     }
 
@@ -135,17 +175,24 @@ impl<'s> Inserter<'s> {
         values.collect()
     }
 
-    /// Draws a use, of which a value has one of the dtypes that are demanded, if some are.
+    /// Draws a use that is as demanded.
     fn solve(
         &self,
         spec: &'static Spec,
         goal: Goal<'_>,
-        demanded: Option<DTypes>,
+        demand: Demand,
         rng: &mut Choices,
     ) -> Option<Solved> {
         let mut limits = self.settings.limits(spec, self.frame);
-        if let Some(dtypes) = demanded {
-            limits.usual_dtype = dtypes.iter().collect::<Vec<_>>().choose(rng).copied()?;
+        match demand {
+            Demand::None => {}
+            Demand::One(dtypes) => {
+                limits.usual_dtype = dtypes.iter().collect::<Vec<_>>().choose(rng).copied()?;
+            }
+            Demand::Use(turn) => {
+                limits.wanted = DTypes::of(&[turn.takes, turn.gives]);
+                limits.usual_dtype = turn.takes;
+            }
         }
         let arena = Arena::new();
         let withheld = self.settings.refused.withheld(spec, limits.opset);
@@ -160,8 +207,10 @@ impl<'s> Inserter<'s> {
         }
         // Before the sizes are solved, which is the most work.
         let types: Vec<_> = operands.iter().map(|o| o.as_ref().map(|o| &o.ty)).collect();
-        let mut dtypes = types.iter().flatten().map(|ty| ty.dtype).chain(outputs.iter().map(|ty| ty.dtype));
-        if demanded.is_some_and(|demanded| !dtypes.any(|dtype| demanded.contains(dtype))) {
+        let dtype = |ty: &Type<Sym<'_>>| ty.dtype;
+        if !demand
+            .is_met(&types.iter().map(|ty| ty.map(dtype)).collect::<Vec<_>>(), outputs.iter().map(dtype))
+        {
             return None;
         }
         if self.is_refused(spec, || Use::before_sizes(self.settings.opset, &op, &types, &outputs)) {

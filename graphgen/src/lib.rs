@@ -23,6 +23,7 @@
 //! | [`builder`] | the graph under construction, in which nodes have no order yet |
 //! | [`insert`] | one more node: forward (it uses values) or backward (it produces a wanted one) |
 //! | `related` | nodes that relate to one that stands, as pairs do that optimisers rewrite |
+//! | `turn` | uses whose turn it is, so that none is left out for long |
 //! | [`function`] | extracting a part of a graph into a function and a call |
 //! | `grow` | larger sizes for a graph, until it fills its budget |
 //! | [`solver`] | sizes that satisfy the type rules |
@@ -42,9 +43,11 @@ mod related;
 pub mod settings;
 pub mod solver;
 pub mod support;
+mod turn;
 
 pub use budget::{Budget, Span};
 pub use generate::{Generated, generate};
 pub use policy::{Policy, Taste, Weights};
 pub use settings::{Composites, DRAWN, Forms, Settings};
 pub use support::{Form, Refused, Use};
+pub use turn::Turns;

@@ -79,7 +79,7 @@ fn kin(spec: &Spec, opset: u32, available: &[&'static Spec]) -> Vec<&'static Spe
 }
 
 /// Whether the first result has the dtype of the first operand, whichever that is.
-fn keeps_dtype(spec: &Spec, opset: u32) -> bool {
+pub(crate) fn keeps_dtype(spec: &Spec, opset: u32) -> bool {
     let of = |schema: &ops::schema::Schema| Some(schema.inputs.first()?.ty == schema.outputs.first()?.ty);
     ops::schema::in_force(spec.name, opset).and_then(of).unwrap_or(false)
 }

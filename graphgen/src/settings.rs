@@ -17,11 +17,12 @@ use crate::budget::Budget;
 use crate::insert::Frame;
 use crate::policy::DENSE;
 use crate::support::{Refused, Use};
+use crate::turn::{Turn, Turns};
 
 /// What draws lean towards: values that exist, so that nodes are connected; what is wanted, so that few draws are thrown away;
 /// the dtype that is usual in the graph. How often an operand comes again is for the settings to say.
 const TASTE: Taste = Taste {
-    live_of_any: 0.85,
+    live_of_any: 0.9,
     live_of_one: 0.6,
     rank_of_other: 0.5,
     wanted_rank: 0.75,
@@ -101,6 +102,10 @@ pub struct Settings {
     pub reuse: f64,
     /// The probability that an operand is an earlier one of its node once more, where that may be.
     pub again: f64,
+    /// The share of nodes whose turn it is among all operators on all dtypes.
+    pub turns: f64,
+    /// The uses whose turn it is in the next graph.
+    pub due: Turns,
     /// The forms of programs that models are written in.
     pub forms: Forms,
     /// The operators that are written out where they are read, and put into models as such.
@@ -184,11 +189,13 @@ impl Default for Settings {
             function: 0.1,
             constant: 0.4,
             tap: 0.08,
-            pattern: 0.1,
-            related: 0.1,
+            pattern: 0.08,
+            related: 0.08,
             onward: 0.9,
             reuse: 0.3,
             again: 0.18,
+            turns: 0.1,
+            due: Turns::default(),
             forms: Forms::default(),
             composites: Composites::default(),
         }
@@ -250,12 +257,18 @@ impl Settings {
         is_usual.then(|| rng.random_range(2..=MOST_USUAL)).filter(|&usual| usual <= self.max_dim)
     }
 
-    /// The dtype that is usual in one graph.
+    /// The dtype that is usual in one graph: that of a use whose turn it is there, so that it reads what other nodes give.
     pub(crate) fn usual_dtype(&self, stream: Stream) -> DType {
         let mut rng = stream.rng();
         let all: Vec<DType> = self.wanted.intersection(self.dtypes).iter().collect();
         let other = rng.random_bool(self.other_dtypes.clamp(0.0, 1.0));
-        all.choose(&mut rng).copied().filter(|_| other).unwrap_or(DType::F32)
+        let due = self.due().first().map(|turn| turn.takes);
+        due.or(all.choose(&mut rng).copied()).filter(|_| other).unwrap_or(DType::F32)
+    }
+
+    /// The uses whose turn it is in one graph.
+    pub(crate) fn due(&self) -> &[Turn] {
+        self.due.one(!self.dtypes.intersection(DTypes::NARROW).is_empty())
     }
 
     /// The operators in use that exist in the opset, on dtypes in use.
@@ -295,6 +308,13 @@ impl Settings {
         let inputs = (0..spec.inputs.len()).map(|i| spec.input_types(i, opset));
         let outputs = (0..spec.outputs.len()).map(|i| spec.output_types(i, opset));
         inputs.chain(outputs).any(|types| !types.intersection(wanted).is_empty())
+    }
+
+    /// Of these dtypes those that the operator's operands or outputs have.
+    pub(crate) fn in_use(&self, spec: &Spec, of: DTypes) -> DTypes {
+        let allowed = of.intersection(self.dtypes);
+        let wanted = allowed.intersection(self.wanted_by(spec));
+        if wanted.is_empty() { allowed } else { wanted }
     }
 
     /// The dtypes that operands and outputs of the operator have wherever it allows one of them.

@@ -206,6 +206,9 @@ fn settings(settings: &Settings) -> BTreeMap<String, Value> {
         onward,
         reuse,
         again,
+        turns,
+        // It is another for each graph.
+        due: _,
         forms,
         composites,
     } = settings;
@@ -249,6 +252,7 @@ fn settings(settings: &Settings) -> BTreeMap<String, Value> {
         ("onward", json!(onward)),
         ("reuse", json!(reuse)),
         ("again", json!(again)),
+        ("turns", json!(turns)),
         ("forms", json!({ "share": forms.share, "each": forms.each })),
         ("composites", json!({ "share": composites.share, "each": each })),
     ];

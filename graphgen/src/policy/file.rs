@@ -127,6 +127,7 @@ const KEYS: &[(&str, Set)] = &[
     ("equal-dims", |t, v| share(t, "equal-dims", v)),
     ("other-dtypes", |t, v| share(t, "other-dtypes", v)),
     ("narrow", |t, v| share(t, "narrow", v)),
+    ("turns", |t, v| share(t, "turns", v)),
     ("high-ranks", |t, v| share(t, "high-ranks", v)),
     ("backward", |t, v| share(t, "backward", v)),
     ("constants", |t, v| share(t, "constants", v)),
@@ -337,6 +338,7 @@ impl Taste {
         let mut named = self.dtypes.iter().chain(self.ops.iter().filter_map(|asked| asked.dtype.as_ref()));
         let is_named = named.any(|&dtype| DTypes::NARROW.contains(dtype));
         settings.narrow = share("narrow", if is_named { 1.0 } else { settings.narrow });
+        settings.turns = share("turns", settings.turns);
         settings.high_ranks =
             share("high-ranks", unless_bounded(self.max_rank.is_some(), settings.high_ranks));
         settings.backward = share("backward", settings.backward);

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
-use graphgen::{Forms, Policy, Settings, Weights};
+use graphgen::{Forms, Policy, Settings, Turns, Weights};
 use ir::{DType, Datum, NodeId, Stream};
 use ops::{Footprint, Model};
 use rand::RngExt;
@@ -109,7 +109,7 @@ impl Maker<'_> {
         let mut spare: Option<Case> = None;
         let (mut rejected, mut refused, mut passed_over) = (0, 0, 0);
         for draw in 0..MOST_DRAWS {
-            let settings = self.settings_of(asked, stream, draw);
+            let settings = self.settings_of(index, asked, stream, draw);
             let stream = stream.at(draw);
             let case = self.draw(index, &settings, stream)?;
             rejected += case.rejected;
@@ -136,9 +136,9 @@ impl Maker<'_> {
 
     /// The settings of one draw of a case. Those of the first draws vary from case to case. Where they give nothing, they
     /// are taken as they are, and with less room, so that the inputs that value search adds find theirs.
-    fn settings_of(&self, settings: &Settings, stream: Stream, draw: u64) -> Settings {
-        let mut settings =
-            if self.swarm && draw < DRAWS { settings.clone().swarm(stream) } else { settings.clone() };
+    fn settings_of(&self, index: u64, asked: &Settings, stream: Stream, draw: u64) -> Settings {
+        let is_varied = self.swarm && draw < DRAWS;
+        let mut settings = if is_varied { asked.clone().swarm(stream) } else { asked.clone() };
         let mut opsets = settings.opsets();
         if opsets.is_empty() {
             // Operators that are written out where they are read may be all that is asked for.
@@ -149,11 +149,17 @@ impl Maker<'_> {
         {
             settings.opset = opset;
         }
+        settings.due = Turns::of(asked, self.policy, settings.opset, self.first_turn().saturating_add(index));
         if let Some(nodes) = &self.nodes {
             settings.nodes = stream.child("nodes").rng().random_range(nodes.clone());
         }
         settings.budget = settings.budget.shrunk(draw as f64 / MOST_DRAWS as f64);
         settings
+    }
+
+    /// Where this campaign begins with uses that take turns: each seed elsewhere.
+    fn first_turn(&self) -> u64 {
+        Stream::new(self.seed).child("turns").rng().random_range(0..1 << 20)
     }
 
     fn draw(&self, index: u64, settings: &Settings, stream: Stream) -> Result<Case, CaseError> {

@@ -1,0 +1,175 @@
+//! Uses whose turn it is.
+//!
+//! Independent draws leave out for long what is one of many: among all pairs of an operand's dtype and a result's, the cast from f64 to
+//! f16 comes once in hundreds of graphs, and what a runtime gets wrong there alone is not seen. So the graphs of a campaign take turns:
+//! each has, among its nodes, the uses that come next in a list of all operators on all dtypes, in an order that has nothing to do with
+//! either.
+
+use std::sync::LazyLock;
+
+use ir::{DType, DTypes, Stream};
+use ops::Spec;
+use rand::seq::SliceRandom;
+
+use crate::insert::Inserter;
+use crate::policy::Policy;
+use crate::related::keeps_dtype;
+use crate::settings::Settings;
+
+/// How many times as many there are in a graph that may have narrow dtypes, all of them on these: such graphs are few, and their casts
+/// alone are many.
+const OF_NARROW: f64 = 2.0;
+
+/// How many draws are made of one: most operators take the dtypes that are asked for, and some forms are refused.
+const DRAWS: u64 = 12;
+
+/// A use of an operator: by the dtypes of its first operand and of its first result.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Turn {
+    pub(crate) spec: &'static Spec,
+    pub(crate) takes: DType,
+    pub(crate) gives: DType,
+}
+
+/// The uses that are drawn in a graph besides what chance brings.
+#[derive(Clone, PartialEq, Default, Debug)]
+pub struct Turns {
+    usual: Vec<Turn>,
+    /// Those of a graph that may have narrow dtypes.
+    narrow: Vec<Turn>,
+}
+
+/// All uses of the operators that are drawn, in the newest opset, in an order of chance: those on usual dtypes, and the others.
+static ALL: LazyLock<[Vec<Turn>; 2]> = LazyLock::new(|| {
+    let mut all: Vec<Turn> = ops::drawn().flat_map(uses).collect();
+    all.shuffle(&mut Stream::new(0).child("turns").rng());
+    let is_usual = |turn: &Turn| [turn.takes, turn.gives].iter().all(|&dtype| DTypes::IR4.contains(dtype));
+    let (usual, narrow) = all.into_iter().partition(is_usual);
+    [usual, narrow]
+});
+
+fn uses(spec: &'static Spec) -> Vec<Turn> {
+    let opset = *ir::graph::OPSETS.end();
+    if spec.inputs.is_empty() || spec.outputs.is_empty() {
+        return Vec::new();
+    }
+    let (takes, gives) = (spec.input_types(0, opset), spec.output_types(0, opset));
+    let keeps = keeps_dtype(spec, opset);
+    let pairs = takes.iter().flat_map(|takes| gives.iter().map(move |gives| (takes, gives)));
+    let pairs = pairs.filter(|(takes, gives)| !keeps || takes == gives);
+    pairs.map(|(takes, gives)| Turn { spec, takes, gives }).collect()
+}
+
+impl Turns {
+    /// Those of the graph of that number: graphs of an opset in a row take all the uses there are within the settings before one comes
+    /// again.
+    pub fn of(settings: &Settings, policy: &dyn Policy, opset: u32, number: u64) -> Self {
+        let next = |all: &[Turn], share: f64| -> Vec<Turn> {
+            let is_drawn = |turn: &Turn| turn.is_within(settings, opset) && policy.weight(turn.spec) > 0;
+            let within = all.iter().filter(|turn| is_drawn(turn));
+            let within: Vec<Turn> = within.copied().collect();
+            let place = |number: u64| (number as f64 * settings.nodes as f64 * share) as u64;
+            let places = place(number)..if within.is_empty() { 0 } else { place(number + 1) };
+            places.map(|place| within[(place % within.len() as u64) as usize]).collect()
+        };
+        let [usual, narrow] = &*ALL;
+        let share = settings.turns.clamp(0.0, 1.0);
+        Self { usual: next(usual, share), narrow: next(narrow, (share * OF_NARROW).min(1.0)) }
+    }
+
+    /// Those of a graph that may have narrow dtypes or not.
+    pub(crate) fn one(&self, is_narrow: bool) -> &[Turn] {
+        if is_narrow { &self.narrow } else { &self.usual }
+    }
+}
+
+impl PartialEq for Turn {
+    fn eq(&self, other: &Self) -> bool {
+        (self.spec.name, self.takes, self.gives) == (other.spec.name, other.takes, other.gives)
+    }
+}
+
+impl Turn {
+    /// Whether the use could come by chance.
+    fn is_within(&self, settings: &Settings, opset: u32) -> bool {
+        let is_in_use = |types: DTypes, dtype: DType| settings.in_use(self.spec, types).contains(dtype);
+        self.spec.since() <= opset
+            && settings.operators.contains(self.spec.name)
+            && is_in_use(self.spec.input_types(0, opset), self.takes)
+            && is_in_use(self.spec.output_types(0, opset), self.gives)
+    }
+
+    /// Inserts a node that is the use. Says whether it did: not where the operator has no such use, or the settings refuse its form.
+    pub(crate) fn insert(self, inserter: &mut Inserter<'_>, stream: Stream) -> bool {
+        (0..DRAWS).any(|draw| inserter.forward_as(self, stream.at(draw)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use crate::{Weights, generate};
+
+    fn key(turn: &Turn) -> (&'static str, &'static str, &'static str) {
+        (turn.spec.name, turn.takes.name(), turn.gives.name())
+    }
+
+    #[test]
+    fn graphs_in_a_row_take_every_use_once() {
+        let settings = Settings::default();
+        let all = ALL[0].len();
+        let graphs = (all as f64 / (settings.turns * settings.nodes as f64)).ceil() as u64;
+        let turns = |first: u64| {
+            (first..first + graphs)
+                .flat_map(|number| Turns::of(&settings, &Weights, settings.opset, number).usual)
+        };
+        for first in [0, 12_345] {
+            let different: BTreeSet<_> = turns(first).map(|turn| key(&turn)).collect();
+            assert_eq!((different.len(), turns(first).count().abs_diff(all) <= 2), (all, true));
+        }
+        assert!(all > 1000 && graphs < 1500, "{all} {graphs}");
+    }
+
+    #[test]
+    fn what_is_not_asked_for_has_no_turn() {
+        let settings = Settings {
+            operators: ["Cast", "Conv"].into(),
+            wanted: DTypes::of(&[DType::F32, DType::I8]),
+            ..Settings::default()
+        };
+        let of = |settings: &Settings, number| Turns::of(settings, &Weights, 21, number).usual;
+        let turns: BTreeSet<_> =
+            (0..100).flat_map(|number| of(&settings, number)).map(|turn| key(&turn)).collect();
+        let casts = ["f32", "i8"].into_iter().flat_map(|a| ["f32", "i8"].map(|b| ("Cast", a, b)));
+        assert_eq!(turns, casts.chain([("Conv", "f32", "f32")]).collect());
+        let none = Settings { operators: BTreeSet::new(), ..settings };
+        assert_eq!(Turns::of(&none, &Weights, 21, 7), Turns::default());
+    }
+
+    #[test]
+    fn a_turn_is_in_the_graph() {
+        let settings = Settings { nodes: 20, narrow: 0.0, ..Settings::default() };
+        let (mut taken, mut all) = (0, 0);
+        for number in 0..100 {
+            let due = Turns::of(&settings, &Weights, settings.opset, number);
+            let turns = due.usual.clone();
+            let settings = Settings { due, ..settings.clone() };
+            let model = generate(&settings, &Weights, Stream::new(number)).model;
+            for turn in &turns {
+                let is_it = |(_, node): (ir::NodeId, &ir::Node<ops::Op>)| {
+                    let ir::NodeKind::Operator(op) = &node.kind else { return false };
+                    let first = node.inputs.first().copied().flatten();
+                    op.spec().name == turn.spec.name
+                        && first.is_some_and(|value| model.graph.ty(value).dtype == turn.takes)
+                        && node.outputs[0].dtype == turn.gives
+                };
+                all += 1;
+                taken += usize::from(model.graph.iter().any(is_it));
+            }
+        }
+        println!("{taken} of {all}");
+        assert!(taken * 10 > all * 8, "{taken} of {all}");
+    }
+}
