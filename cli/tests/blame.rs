@@ -1,13 +1,14 @@
 //! `blame`: which operators of a model a backend gets wrong.
 
+mod program;
+
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::Output;
+
+use program::onnxsmith;
 
 fn blame(folder: &Path, args: &[&str]) -> (Option<i32>, String) {
-    let program = env!("CARGO_BIN_EXE_onnxsmith");
-    let args = [&["blame"], args, &["--quiet"]].concat();
-    let Output { status, stdout, stderr } =
-        Command::new(program).args(args).current_dir(folder).output().expect("the program starts");
+    let Output { status, stdout, stderr } = onnxsmith(folder, &[&["blame"], args, &["--quiet"]].concat());
     let text = [stdout, stderr].concat();
     (status.code(), String::from_utf8_lossy(&text).into_owned())
 }

@@ -1,15 +1,14 @@
 //! What is asked of generated models is what they are: operators, dtypes, sizes, budgets.
 
+mod program;
+
 use std::path::Path;
-use std::process::Command;
 
 use serde_json::Value;
 
 /// What `gen --json` says.
 fn made(folder: &Path, args: &[&str]) -> Value {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_onnxsmith"));
-    let output = command.current_dir(folder).args(["gen", "--json", "--quiet"]).args(args).output();
-    let output = output.expect("the program starts");
+    let output = program::onnxsmith(folder, &[&["gen", "--json", "--quiet"], args].concat());
     assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
     serde_json::from_slice(&output.stdout).expect("one JSON object")
 }

@@ -1,9 +1,11 @@
 //! `known accept` writes what a campaign has found to a list, and a campaign with that list finds nothing new. `known migrate` gives
 //! entries the names that what they cover has now.
 
+mod program;
+
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::Output;
 
 /// A campaign that finds something.
 const FUZZ: &[&str] = &[
@@ -21,9 +23,7 @@ const FUZZ: &[&str] = &[
 ];
 
 fn onnxsmith(folder: &Path, args: &[&str]) -> Output {
-    let program = env!("CARGO_BIN_EXE_onnxsmith");
-    let quiet = Command::new(program).args(args).arg("--quiet").current_dir(folder).output();
-    quiet.expect("the program starts")
+    program::onnxsmith(folder, &[args, &["--quiet"]].concat())
 }
 
 #[test]

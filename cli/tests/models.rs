@@ -1,8 +1,12 @@
 //! `run` on models that come without data, and leave sizes open.
 
+mod program;
+
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::Output;
+
+use program::onnxsmith;
 
 /// A model with a size that it names, one that it does not say, and a shape that is an input.
 const MODEL: &str = r#"<ir_version: 10, opset_import: ["" : 21]>
@@ -22,10 +26,8 @@ fn shape() -> Vec<u8> {
 }
 
 fn run(folder: &Path, more: &[&str]) -> (Option<i32>, String) {
-    let program = env!("CARGO_BIN_EXE_onnxsmith");
     let args = [&["run", "m.onnxtxt", "--on", "cpu", "--quiet"], more].concat();
-    let Output { status, stdout, stderr } =
-        Command::new(program).args(args).current_dir(folder).output().expect("the program starts");
+    let Output { status, stdout, stderr } = onnxsmith(folder, &args);
     let text = [stdout, stderr].concat();
     (status.code(), String::from_utf8_lossy(&text).into_owned())
 }

@@ -1,14 +1,13 @@
 //! `onnxsmith reduce`: what it writes, says and refuses.
 
+mod program;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 
-fn onnxsmith(folder: &Path, args: &[&str]) -> Output {
-    let program = env!("CARGO_BIN_EXE_onnxsmith");
-    Command::new(program).args(args).current_dir(folder).output().expect("the program starts")
-}
+use program::onnxsmith;
 
 fn json(output: &Output) -> serde_json::Value {
     let said = String::from_utf8_lossy(&output.stderr);

@@ -1,13 +1,10 @@
 //! `report` and `watch` read what `fuzz` has stored.
 
-use std::fs;
-use std::path::Path;
-use std::process::{Command, Output};
+mod program;
 
-fn onnxsmith(folder: &Path, args: &[&str]) -> Output {
-    let program = env!("CARGO_BIN_EXE_onnxsmith");
-    Command::new(program).args(args).current_dir(folder).output().expect("the program starts")
-}
+use std::fs;
+
+use program::onnxsmith;
 
 #[test]
 fn a_campaign_is_shown_in_every_form() {

@@ -1,9 +1,11 @@
 //! Programs of the user's own as engines, `cmd:…`: what they are called, what is kept of what they say.
 #![cfg(unix)]
 
+mod program;
+
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::Output;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
@@ -12,14 +14,11 @@ use campaign::fuzz::Plan;
 use campaign::store::Identity;
 use graphgen::Settings;
 use harness::Maker;
+use program::onnxsmith;
 use triage::known::{Date, Known};
 use worker::Limits;
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_onnxsmith");
-
-fn onnxsmith(folder: &Path, args: &[&str]) -> Output {
-    Command::new(PROGRAM).args(args).current_dir(folder).output().expect("the program starts")
-}
 
 fn json(output: &Output) -> serde_json::Value {
     let said = String::from_utf8_lossy(&output.stderr);

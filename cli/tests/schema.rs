@@ -1,14 +1,14 @@
 //! docs/case.schema.json describes the `case.json` that the program writes: it is valid by the schema, and no key is left out.
 
+mod program;
+
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use serde_json::{Map, Value, json};
 
 fn onnxsmith(folder: &Path, args: &[&str]) {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_onnxsmith"));
-    let output = command.args(args).arg("--quiet").current_dir(folder).output().expect("the program starts");
+    let output = program::onnxsmith(folder, &[args, &["--quiet"]].concat());
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(matches!(output.status.code(), Some(0 | 1)), "{args:?}: {said}");
 }

@@ -1,14 +1,14 @@
 //! `sweep`: rows as documented, a folder that goes on and is compared, and adapters by name.
 
+mod program;
+
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::Output;
 
 use serde_json::Value;
 
 fn sweep(folder: &Path, args: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_onnxsmith"));
-    let output = command.current_dir(folder).args(["sweep", "--quiet"]).args(args).output();
-    output.expect("the program starts")
+    program::onnxsmith(folder, &[&["sweep", "--quiet"], args].concat())
 }
 
 fn json(folder: &Path, args: &[&str]) -> Value {

@@ -1,13 +1,11 @@
 //! Models that are text: every command that takes a model takes them, and `show` prints them.
 
+mod program;
+
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Output};
 
-fn onnxsmith(folder: &Path, args: &[&str]) -> Output {
-    let program = env!("CARGO_BIN_EXE_onnxsmith");
-    Command::new(program).args(args).current_dir(folder).output().expect("the program starts")
-}
+use program::onnxsmith;
 
 fn printed(folder: &Path, args: &[&str]) -> String {
     let output = onnxsmith(folder, args);

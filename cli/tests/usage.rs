@@ -1,13 +1,14 @@
 //! Wrong usage and broken files: the program says what is wrong with what and what to do, and never panics.
 
+mod program;
+
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::Output;
 
-/// Runs the program in a folder.
+/// Runs the program, which does not panic.
 fn onnxsmith(folder: &Path, args: &[&str]) -> Output {
-    let program = env!("CARGO_BIN_EXE_onnxsmith");
-    let output = Command::new(program).args(args).current_dir(folder).output().expect("the program starts");
+    let output = program::onnxsmith(folder, args);
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(!said.contains("panicked"), "{args:?} panics: {said}");
     output
