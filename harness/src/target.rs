@@ -1,5 +1,7 @@
 //! An engine at an optimisation level, and what it can take.
 
+mod named;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -19,6 +21,9 @@ use crate::naming;
 use crate::reference::REFERENCE;
 use crate::sent::Sent;
 use crate::support::Support;
+
+use named::{glued, with_level};
+pub use named::{is_runner, on};
 
 /// Where an engine runs.
 enum Host {
@@ -75,6 +80,18 @@ pub enum OpenError {
     /// The worker does not start.
     #[error(transparent)]
     Worker(#[from] worker::WorkerError),
+    /// The worker does not start, and what may be a level stands in the last word of its command line.
+    #[error(
+        "{why}; if `{level}` is a level: that of a runner is a word of its own, --on '{engine} :{level}'"
+    )]
+    Glued {
+        /// Why it does not start.
+        why: Box<worker::WorkerError>,
+        /// What may be its level.
+        level: String,
+        /// The engine without it.
+        engine: String,
+    },
     /// There is no such backend.
     #[error(
         "there is no backend `{name}`; there are {REFERENCE}, {}, the NAME of each adapters/NAME_runner* of this \
@@ -111,7 +128,12 @@ pub enum OpenError {
 /// a runner's, and `ort:all+written` the model that ONNX Runtime has written at that level, read again.
 pub fn open(name: &str, limits: &Limits) -> Result<Vec<Target>, OpenError> {
     let (backend, level) = with_level(name);
-    let pool = Pool::new(spec(backend)?, limits.clone())?;
+    let pool = Pool::new(spec(backend)?, limits.clone()).map_err(|why| match glued(name) {
+        Some((engine, level)) => {
+            OpenError::Glued { why: Box::new(why), level: level.to_owned(), engine: engine.to_owned() }
+        }
+        None => why.into(),
+    })?;
     let description = pool.description();
     let levels = description.levels.clone();
     let is_written = |form: &str| {
@@ -133,25 +155,6 @@ pub fn open(name: &str, limits: &Limits) -> Result<Vec<Target>, OpenError> {
     let host = Arc::new(Host::Workers(Box::new(pool)));
     Ok(chosen.into_iter().map(|level| Target::new(backend, level, profile, Arc::clone(&host))).collect())
 }
-
-/// An engine, and which of its levels is meant. A command line may have colons, so its level is a word of its own, the last one.
-fn with_level(name: &str) -> (&str, Option<&str>) {
-    let parts = if name.starts_with(COMMAND) { name.rsplit_once(" :") } else { name.split_once(':') };
-    let is_word = |level: &str| !level.contains([' ', '\'', '"']);
-    match parts {
-        Some((engine, level)) if is_word(level) => (engine, Some(level)),
-        _ => (name, None),
-    }
-}
-
-/// An engine at a level as a command to be pasted names them.
-pub fn on(engine: &str, level: &str) -> String {
-    let between = if engine.starts_with(COMMAND) { " " } else { "" };
-    format!("{engine}{between}:{level}")
-}
-
-/// How the name of a runner of the user's begins.
-const COMMAND: &str = "cmd:";
 
 fn spec(backend: &str) -> Result<Spec, OpenError> {
     if backend != REFERENCE {
@@ -223,6 +226,14 @@ impl Target {
     /// The engine and the level as a command to be pasted names them.
     pub fn on(&self) -> String {
         on(&self.engine, &self.level)
+    }
+
+    /// How long the engine may take for a case, and what gives it longer, in words.
+    pub fn patience(&self) -> String {
+        match &*self.host {
+            Host::Workers(pool) => format!("it had {:?}; --timeout gives it longer", pool.timeout()),
+            Host::Here(..) => "it had all the time".to_owned(),
+        }
     }
 
     /// What the engine says of itself.
@@ -477,24 +488,4 @@ fn run_here(here: &Mutex<Here>, case: &worker::Case<'_>) -> Run {
     let seconds = started.elapsed().as_secs_f64();
     here.seconds += seconds;
     Run { outcome, engine_seconds: seconds, wall_seconds: seconds, stderr: String::new(), late_fault: None }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::with_level;
-
-    #[test]
-    fn a_level_stands_behind_a_colon_and_that_of_a_command_line_in_a_word_of_its_own() {
-        for (name, engine, level) in [
-            ("rten", "rten", None),
-            ("rten:all", "rten", Some("all")),
-            ("wgpu@0:teams", "wgpu@0", Some("teams")),
-            ("cmd:./runner --at host:80", "cmd:./runner --at host:80", None),
-            ("cmd:./runner --at host:80 :all", "cmd:./runner --at host:80", Some("all")),
-            ("cmd:./runner ':80'", "cmd:./runner ':80'", None),
-            ("cmd:sh -c 'a :b c'", "cmd:sh -c 'a :b c'", None),
-        ] {
-            assert_eq!(with_level(name), (engine, level), "{name}");
-        }
-    }
 }
