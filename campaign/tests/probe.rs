@@ -1,6 +1,7 @@
 //! The probe finds out what an engine says it lacks, and nothing else.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use backends::cpu::CpuEngine;
 use graphgen::Settings;
@@ -51,7 +52,11 @@ fn probed(operators: &[&'static str], engine: Picky) -> (Target, Settings) {
         dtypes: DTypes::of(&[DType::F32, DType::F64, DType::I32, DType::I64, DType::I8]),
         ..Settings::default()
     };
-    probe::probe(&mut target, &settings, Effort { graphs: 20, jobs: 2 }).expect("it runs in this process");
+    let runs = AtomicU64::new(0);
+    let count = || _ = runs.fetch_add(1, Ordering::Relaxed);
+    let effort = Effort { graphs: 20, jobs: 2 };
+    let probed = probe::probe(&mut target, &settings, effort, &count).expect("it runs in this process");
+    assert_eq!(probed.runs, runs.into_inner(), "each model that is run is told");
     (target, settings)
 }
 

@@ -4,6 +4,7 @@ mod args;
 mod board;
 mod bounds;
 mod commands;
+mod progress;
 mod runtime_dir;
 mod screen;
 mod value;

@@ -2,31 +2,10 @@
 
 use std::io::{ErrorKind, Write};
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use present::stderr::readable;
 use serde::Serialize;
 
 use crate::args::Common;
-
-/// A progress bar, or nothing where there is no terminal or `--quiet` was given.
-pub(crate) fn progress(common: Common, length: Option<u64>, what: &str) -> ProgressBar {
-    if common.quiet {
-        return ProgressBar::hidden();
-    }
-    let template = match length {
-        Some(_) => "{prefix} {bar:30} {pos}/{len} ({per_sec}) {msg}",
-        None => "{prefix} {spinner} {elapsed} {pos} ({per_sec}) {msg}",
-    };
-    let bar = match length {
-        Some(length) => ProgressBar::new(length),
-        None => ProgressBar::new_spinner(),
-    };
-    bar.set_draw_target(ProgressDrawTarget::stderr_with_hz(10));
-    if let Ok(style) = ProgressStyle::with_template(template) {
-        bar.set_style(style);
-    }
-    bar.with_prefix(what.to_owned())
-}
 
 /// Says something on standard error, unless `--quiet` was given.
 pub(crate) fn tell(common: Common, what: &str) {

@@ -8,6 +8,7 @@ use triage::whole::{Answer, Whole};
 
 use super::{given, limits, targets};
 use crate::args::{Blame, Common};
+use crate::progress::Progress;
 use crate::screen;
 use campaign::Exit;
 
@@ -15,7 +16,7 @@ use campaign::Exit;
 pub(crate) fn run(common: Common, args: &Blame) -> anyhow::Result<Exit> {
     let subject = Subject::read(&args.model, &given(&args.given)?, common.seed)?;
     let limits = limits(args.timeout, std::slice::from_ref(&args.model));
-    let bar = screen::progress(common, None, "judging");
+    let bar = Progress::new(common, None, "judging");
     let mut all = Vec::new();
     for target in targets(&args.on, &limits)? {
         bar.set_message(target.name());

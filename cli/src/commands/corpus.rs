@@ -12,6 +12,7 @@ use worker::Limits;
 
 use super::{jobs, targets};
 use crate::args::{Common, Corpus};
+use crate::progress::Progress;
 use crate::screen;
 
 /// Runs the findings that are written up on the engines that they accuse.
@@ -26,7 +27,7 @@ pub(crate) fn run(common: Common, args: &Corpus) -> anyhow::Result<Exit> {
             not_opened.iter().map(|(engine, why)| format!("\n  {engine}: {why}")).collect();
         bail!("{} has no finding of an engine that can be run{}", args.folder.display(), why.concat());
     }
-    let bar = screen::progress(common, Some(count as u64), "running");
+    let bar = Progress::new(common, Some(count as u64), "running");
     let all = revisit(&corpus, &args.folder, &targets, jobs(args.jobs), &|| bar.inc(1));
     bar.finish_and_clear();
     if common.json {

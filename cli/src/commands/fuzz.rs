@@ -26,7 +26,7 @@ use worker::Limits;
 use super::{campaign_folder, interrupts, jobs, probe, rules, targets, writable};
 use crate::args::{self, Common, Fuzz};
 use crate::board::{Extent, Live};
-use crate::screen;
+use crate::{progress, screen};
 use campaign::Exit;
 
 /// How long a campaign lasts when nothing is said.
@@ -234,9 +234,6 @@ struct Lines {
     last: Instant,
 }
 
-/// How often the lines say how far the campaign is.
-const EVERY: Duration = Duration::from_secs(30);
-
 impl Lines {
     fn new(are_wanted: bool) -> Self {
         Self { are_wanted, last: Instant::now() }
@@ -255,7 +252,7 @@ impl Lines {
             Event::Resumed { cases, findings, .. } => {
                 format!("going on after {cases} cases, {findings} findings")
             }
-            Event::Ran { .. } if self.last.elapsed() < EVERY => return None,
+            Event::Ran { .. } if self.last.elapsed() < progress::LINES => return None,
             Event::Ran { index, tally, findings, .. } => {
                 self.last = Instant::now();
                 let Tally { pass, incomparable, .. } = tally;

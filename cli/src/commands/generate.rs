@@ -8,6 +8,7 @@ use serde_json::json;
 
 use super::{jobs, probe, rules, writable};
 use crate::args::{Common, Gen, Level};
+use crate::progress::Progress;
 use crate::screen;
 use campaign::Exit;
 
@@ -42,7 +43,7 @@ pub(crate) fn run(common: Common, args: &Gen) -> anyhow::Result<Exit> {
         generate::vacant(out)?;
     }
     writable(args.out.as_deref(), None)?;
-    let bar = screen::progress(common, Some(args.count), "generating");
+    let bar = Progress::new(common, Some(args.count), "generating");
     let before = backends::usage::cpu_seconds();
     let out = args.out.as_deref();
     let mut on_case = |done| bar.set_position(done);

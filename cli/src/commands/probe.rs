@@ -12,6 +12,7 @@ use harness::{Support, Target, probe, target};
 use worker::Limits;
 
 use crate::args::Common;
+use crate::progress::Progress;
 use crate::screen;
 
 /// Finds out what a target lacks, by trying, and tells what that took and gave.
@@ -23,7 +24,10 @@ pub(super) fn find_out(
 ) -> anyhow::Result<probe::Probed> {
     screen::tell(common, &format!("trying each operator on {}", target.name()));
     let started = Instant::now();
-    let probed = probe::probe(target, settings, probe::Effort::usual(jobs))?;
+    let bar = Progress::new(common, None, &format!("models on {}", target.name()));
+    let probed = probe::probe(target, settings, probe::Effort::usual(jobs), &|| bar.inc(1));
+    drop(bar);
+    let probed = probed?;
     screen::tell(common, &told(&target.support, &probed, started.elapsed().as_secs_f64()));
     Ok(probed)
 }

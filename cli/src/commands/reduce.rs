@@ -12,6 +12,7 @@ use triage::reduce::{Budget, Reduced, Reduction, reduce};
 
 use super::{interrupts_with, jobs, limits, targets, writable};
 use crate::args::{Common, Reduce};
+use crate::progress::Progress;
 use crate::screen;
 use campaign::Exit;
 
@@ -32,7 +33,7 @@ pub(crate) fn run(common: Common, args: &Reduce) -> anyhow::Result<Exit> {
     let stop = interrupts_with("the smallest case so far is stored")?;
     let reduction =
         Reduction { targets: &targets, seed: common.seed, budget, stop: &|| stop.load(Ordering::Relaxed) };
-    let bar = screen::progress(common, None, "reducing");
+    let bar = Progress::new(common, None, "reducing");
     let reduced = reduce(&args.case, &out, &reduction, &mut |size| {
         bar.inc(1);
         bar.set_message(format!("{} nodes, {} elements", size.nodes, size.elements));

@@ -13,6 +13,7 @@ use triage::oracle::Oracles;
 
 use super::{given, jobs, limits, targets, writable};
 use crate::args::{Common, Run};
+use crate::progress::Progress;
 use crate::screen;
 use campaign::Exit;
 
@@ -34,7 +35,7 @@ pub(crate) fn run(common: Common, args: &Run) -> anyhow::Result<Exit> {
         given: given(&args.given)?,
         oracles: Oracles::named(&args.oracles, &args.relations)?,
     };
-    let bar = screen::progress(common, Some(cases.len() as u64), "running");
+    let bar = Progress::new(common, Some(cases.len() as u64), "running");
     let replayed = replay(&cases, &how, &|| bar.inc(1));
     bar.finish_and_clear();
     if let Some(file) = &args.junit {

@@ -18,6 +18,7 @@ use worker::Limits;
 
 use super::{interrupts, jobs, targets, writable};
 use crate::args::{Common, Sweep};
+use crate::progress::Progress;
 use crate::screen;
 
 /// Sweeps operators over backends.
@@ -111,7 +112,7 @@ fn swept(
         screen::tell(common, &format!("going on after {} of {} parts", all.len(), parts.len()));
     }
     let stop = interrupts()?;
-    let bar = screen::progress(common, Some(parts.len() as u64), "sweeping");
+    let bar = Progress::new(common, Some(parts.len() as u64), "sweeping");
     bar.inc(all.len() as u64);
     let left = &parts[all.len()..];
     sweep::run(&identity.scope, left, targets, jobs(args.jobs), &stop, |ran| {

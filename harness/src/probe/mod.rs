@@ -75,11 +75,16 @@ pub struct Probed {
     pub refused: u64,
 }
 
-/// Fills in what the target lacks, among the operators and dtypes of the settings.
-pub fn probe(target: &mut Target, settings: &Settings, effort: Effort) -> Result<Probed, WorkerError> {
+/// Fills in what the target lacks, among the operators and dtypes of the settings. `on_run` is told of each model that is run.
+pub fn probe(
+    target: &mut Target,
+    settings: &Settings,
+    effort: Effort,
+    on_run: &(dyn Fn() + Sync),
+) -> Result<Probed, WorkerError> {
     // What hangs has not said that it lacks something.
     let asked = target.briefly();
-    let runner = Runner::new(&asked, effort.jobs);
+    let runner = Runner::new(&asked, effort.jobs, on_run);
     let stated = (*target.support).clone();
     let opset = match stated.opset {
         Some(stated) => Some(stated),

@@ -26,6 +26,8 @@ pub(super) struct Runner<'t> {
     pub(super) jobs: usize,
     /// How many models were run so far.
     runs: AtomicU64,
+    /// Is told of each.
+    on_run: &'t (dyn Fn() + Sync),
 }
 
 /// A use that is wanted.
@@ -108,8 +110,8 @@ fn filled(model: Model, constants: &[ir::NodeId], stream: Stream) -> Option<Case
 }
 
 impl<'t> Runner<'t> {
-    pub(super) fn new(target: &'t Target, jobs: usize) -> Self {
-        Self { target, jobs, runs: AtomicU64::new(0) }
+    pub(super) fn new(target: &'t Target, jobs: usize, on_run: &'t (dyn Fn() + Sync)) -> Self {
+        Self { target, jobs, runs: AtomicU64::new(0), on_run }
     }
 
     /// How many models were run so far.
@@ -117,9 +119,14 @@ impl<'t> Runner<'t> {
         self.runs.load(Ordering::Relaxed)
     }
 
+    fn count(&self) {
+        self.runs.fetch_add(1, Ordering::Relaxed);
+        (self.on_run)();
+    }
+
     /// What the engine says that it lacks, where it says so.
     pub(super) fn lacks(&self, case: &Case) -> Result<Option<String>, WorkerError> {
-        self.runs.fetch_add(1, Ordering::Relaxed);
+        self.count();
         let ran = self.target.run(&case.onnx, &case.inputs, &Interface::of(&case.model))?;
         Ok(differential::lacks(&ran.outcome).map(message::normalise))
     }
@@ -139,7 +146,7 @@ impl<'t> Runner<'t> {
 
     /// Whether the engine gives outputs.
     pub(super) fn runs_it(&self, case: &Case) -> Result<bool, WorkerError> {
-        self.runs.fetch_add(1, Ordering::Relaxed);
+        self.count();
         let ran = self.target.run(&case.onnx, &case.inputs, &Interface::of(&case.model))?;
         Ok(matches!(ran.outcome, Outcome::Outputs(_)))
     }

@@ -14,6 +14,7 @@ use worker::Limits;
 
 use crate::args::{Common, Migrate};
 use crate::commands::corpus::{Opened, open};
+use crate::progress::Progress;
 use crate::screen;
 
 /// Gives entries the names that what they cover has now.
@@ -69,7 +70,7 @@ struct Seen {
 fn in_cases(common: Common, known: &Known, beside: &Path, targets: &[Target]) -> Seen {
     let findings: BTreeSet<(&str, &str)> =
         known.entries().iter().filter_map(|entry| Some((entry.engine()?, entry.finding.as_str()))).collect();
-    let bar = screen::progress(common, Some(findings.len() as u64), "running");
+    let bar = Progress::new(common, Some(findings.len() as u64), "running");
     let mut seen = Seen { names: BTreeSet::new(), not_run: BTreeMap::new() };
     for (engine, finding) in findings {
         for target in targets.iter().filter(|target| target.backend == engine) {
