@@ -34,6 +34,30 @@ fn the_operator_that_is_wrong_is_named_as_the_model_names_it() {
 }
 
 #[test]
+fn what_is_wrong_is_told_with_the_elements_that_were_asked_about() {
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join("m.onnxtxt"), MODEL).expect("a model");
+    let args = ["m.onnxtxt", "--on", "rten:none", "--dim", "batch=2", "--json"];
+    let (code, said) = blame(folder.path(), &args);
+    let json: serde_json::Value = serde_json::from_str(&said).expect("one JSON object");
+    let sign = &json["targets"][0]["operators"][1];
+    assert_eq!((code, &sign["op"], &sign["standing"]), (Some(1), &"Sign".into(), &"wrong".into()));
+    assert_eq!((&sign["elements"], &sign["undecided"]), (&6.into(), &0.into()), "{sign}");
+}
+
+#[test]
+fn what_is_undefined_may_be_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let model = "<ir_version: 10, opset_import: [\"\" : 21]>\nm (float[4] x) => (float[2] y)\n\
+                 <int64[2] places = {1, 9}>\n{ a = Abs(x) y = Gather(a, places) }\n";
+    std::fs::write(folder.path().join("m.onnxtxt"), model).expect("a model");
+    let (code, said) = blame(folder.path(), &["m.onnxtxt", "--on", "cpu,rten:none", "--all"]);
+    assert_eq!(code, Some(0), "{said}");
+    assert_eq!(said.matches("2 operators: 1 right, 0 suspect, 0 wrong, 1 open").count(), 2, "{said}");
+    assert!(said.contains("it is undefined on these operands, and may be refused"), "{said}");
+}
+
+#[test]
 fn nothing_is_wrong_with_right_kernels_and_everything_is_shown_where_that_is_asked() {
     let folder = tempfile::tempdir().expect("a folder");
     std::fs::write(folder.path().join("m.onnxtxt"), MODEL).expect("a model");

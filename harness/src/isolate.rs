@@ -108,7 +108,8 @@ impl Trial {
         Self { model, inputs, onnx, interface, names, expected, profile, reached }
     }
 
-    fn is_defined(&self) -> bool {
+    /// Whether no element of what is expected is undefined.
+    pub fn is_defined(&self) -> bool {
         self.expected.iter().all(|output| output.undefined.is_empty())
     }
 

@@ -31,7 +31,7 @@ use harness::reference::Means;
 use harness::target::Target;
 use harness::threads::Share;
 use harness::{case, reference, threads};
-use interp::{Comparison, Taps};
+use interp::{Bounded, Comparison, Taps};
 
 /// A model with inputs, to be judged operator by operator.
 #[derive(Clone, Debug)]
@@ -421,13 +421,31 @@ impl Found {
     }
 }
 
+/// Every output that a target gives in its type, compared.
+fn compared(trial: &Trial, target: &Target, outcome: &Outcome) -> Vec<Comparison> {
+    let Outcome::Outputs(outputs) = outcome else { return Vec::new() };
+    let given = |name: &str| outputs.iter().find(|(given, _)| given == name).map(|(_, tensor)| tensor);
+    let of =
+        |(name, expected): (&str, &Bounded)| interp::compare(expected, given(name)?, target.profile).ok();
+    trial.outputs().filter_map(of).collect()
+}
+
 fn assessed(trial: &Trial, target: &Target, outcome: &Outcome) -> Found {
     let assessment = trial.assess(target, outcome);
-    let all = &assessment.comparisons;
+    // One that is wrong ends where the first output is.
+    let of_all = matches!(assessment.verdict, Verdict::Bug(_)).then(|| compared(trial, target, outcome));
+    let all = of_all.as_ref().unwrap_or(&assessment.comparisons);
     let used = all.iter().map(|comparison| comparison.used).fold(0.0, f64::max);
     let elements = all.iter().map(|comparison| comparison.elements).sum();
     let undecided = elements - all.iter().map(Comparison::compared).sum::<usize>();
     let (standing, why) = match &assessment.verdict {
+        Verdict::Bug(finding) if finding.is_refusal() && !trial.is_defined() => (
+            Standing::Open,
+            format!("it is undefined on these operands, and may be refused: {}", finding.detail),
+        ),
+        Verdict::Bug(finding) if finding.symptom.is_hang() => {
+            (Standing::Wrong, format!("{}: {}", finding.detail, target.patience()))
+        }
         Verdict::Bug(finding) => (Standing::Wrong, finding.detail.clone()),
         Verdict::Incomparable(why) => (Standing::Open, why.to_string()),
         Verdict::Pass => match trial.doubts(target, outcome, &assessment).first() {

@@ -10,7 +10,7 @@ use interp::{Bounded, Limits, Taps};
 use oracles::doubt::root_mean_square;
 use oracles::{Afar, Assessment, Expected, Nearness, Verdict, Why};
 use serde::Serialize;
-use worker::{Outcome, WorkerError};
+use worker::{Fault, Outcome, WorkerError};
 
 use crate::local::Subject;
 use harness::isolate::Trial;
@@ -119,7 +119,7 @@ impl Subject {
         };
         if let Err(why) = reference::bearable(&self.model, Taps::Outputs) {
             let ran = target.run(self.written_for(target), &named, &self.interface)?;
-            let told = refused(&ran.outcome);
+            let told = refused(target, &ran.outcome);
             let answer = if told.is_some() { Answer::None } else { Answer::Unjudged };
             return Ok(Whole { answer, why: told.unwrap_or(why), seconds: ran.engine_seconds, ..none });
         }
@@ -144,17 +144,18 @@ impl Subject {
 }
 
 /// What a target says that gives no answer.
-fn refused(outcome: &Outcome) -> Option<String> {
+fn refused(target: &Target, outcome: &Outcome) -> Option<String> {
     match outcome {
         Outcome::Outputs(_) => None,
         Outcome::Unsupported { why } => Some(why.clone()),
         Outcome::Rejected { message, .. } => Some(message.clone()),
+        Outcome::Fault(Fault::Timeout) => Some(format!("{}: {}", Fault::Timeout, target.patience())),
         Outcome::Fault(fault) => Some(fault.to_string()),
     }
 }
 
 fn answer(trial: &Trial, target: &Target, outcome: &Outcome, assessment: &Assessment) -> (Answer, String) {
-    if let Some(why) = refused(outcome) {
+    if let Some(why) = refused(target, outcome) {
         return (Answer::None, why);
     }
     match &assessment.verdict {

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use anyhow::Context;
 use serde_json::json;
 use triage::local::{Judged, Local, Standing, Subject};
 use triage::whole::{Answer, Whole};
@@ -14,7 +15,8 @@ use campaign::Exit;
 
 /// Judges each operator of a model on the operands that a backend itself has for it.
 pub(crate) fn run(common: Common, args: &Blame) -> anyhow::Result<Exit> {
-    let subject = Subject::read(&args.model, &given(&args.given)?, common.seed)?;
+    let subject = Subject::read(&args.model, &given(&args.given)?, common.seed)
+        .with_context(|| format!("{} is not judged", args.model.display()))?;
     let limits = limits(args.timeout, std::slice::from_ref(&args.model));
     let bar = Progress::new(common, None, "judging");
     let mut all = Vec::new();
