@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 use backends::cpu::{Cpu, CpuEngine, CpuError, NodeRunner, run_model};
 use backends::engines::models::{OnModels, Runner};
@@ -26,6 +27,7 @@ use oracles::{Culprit, Expected, Verdict, assess};
 use triage::blame::Suspect;
 use triage::doubted::Blamed;
 use triage::peel::Found;
+use triage::reduce::{Budget, ReduceError, Reduction, reduce};
 use worker::{Description, EngineError};
 
 /// Multiplies matrices of numbers that it has rounded to bf16, and is off by a few ULP in each exponential. One that
@@ -207,6 +209,13 @@ fn suspects_are_counted_alike_by_threads_and_shards_and_each_first_case_is_saved
     let counts = replayed.backends["loose:reference"];
     assert_eq!((counts.suspect, counts.pass, counts.failed()), (1, 0, false), "{:?}", replayed.not_passing);
     assert!(replayed.not_passing[0].why.ends_with("suspect alone: Exp f32"), "{:?}", replayed.not_passing);
+
+    let budget = Budget { time: Duration::MAX, tries: 1, jobs: 1 };
+    let how = Reduction { targets: &targets, seed: 0, budget, stop: &|| false };
+    let reduced = reduce(&at("whole").join(&saved.folder), &at("reduced"), &how, &mut |_| {});
+    let Err(ReduceError::Suspect { target, on, why }) = reduced else { panic!("{reduced:?}") };
+    assert_eq!([target, on], ["loose:reference"; 2]);
+    assert!(why.contains("suspect") && !at("reduced").exists(), "{why}");
 }
 
 #[test]

@@ -13,6 +13,12 @@ pub fn reduce(case: &Path, target: &str) -> String {
     command("reduce", case, target)
 }
 
+/// The command that judges each operator of a model, with what was given of its inputs.
+pub fn blame(case: &Path, target: &str, given: &[String]) -> String {
+    let given = given.iter().map(|part| format!(" {}", word(part)));
+    command("blame", case, target) + &given.collect::<String>()
+}
+
 fn command(verb: &str, case: &Path, target: &str) -> String {
     format!("onnxsmith {verb} {} --on {}", word(&case.to_string_lossy()), word(target))
 }
@@ -32,6 +38,11 @@ mod tests {
         assert_eq!(run(case, "rten:all"), "onnxsmith run 'a folder/case-7' --on rten:all");
         let words = shlex::split(&reduce(case, "cmd:./my runner --at host:80 :none")).unwrap();
         assert_eq!(words[1..], ["reduce", "a folder/case-7", "--on", "cmd:./my runner --at host:80 :none"]);
+        let given = ["--dim", "a b=4"].map(str::to_owned);
+        assert_eq!(
+            blame(case, "ort:none", &given),
+            "onnxsmith blame 'a folder/case-7' --on ort:none --dim 'a b=4'"
+        );
         assert_eq!(run(case, "cmd:./runner"), "onnxsmith run 'a folder/case-7' --on cmd:./runner");
     }
 }

@@ -33,7 +33,7 @@ use onnx::case::read_value;
 use onnx::violate::{self, Rule};
 use triage::invent::{Given, Ways};
 
-use crate::args::{Args, Command, Inputs};
+use crate::args::{Args, Command, Common, Inputs};
 use crate::screen;
 use campaign::Exit;
 
@@ -70,8 +70,7 @@ pub(crate) fn run(args: Args) -> anyhow::Result<Exit> {
 /// Makes sure that results can be written, before they are worked for.
 fn writable(out: Option<&Path>, junit: Option<&Path>) -> anyhow::Result<()> {
     if let Some(out) = out {
-        fs::create_dir_all(out)
-            .and_then(|()| try_writing(out))
+        make_writable(out)
             .with_context(|| format!("cannot write to {}; --out takes a folder", out.display()))?;
     }
     if let Some(file) = junit {
@@ -88,8 +87,9 @@ fn sizes_drawn(sizes: &BTreeMap<String, i64>) -> String {
     format!("sizes drawn: {}", sizes.join(", "))
 }
 
-/// Whether files can be made in a folder: it may exist and be read-only.
-fn try_writing(folder: &Path) -> std::io::Result<()> {
+/// Makes a folder in which files can be made: it may exist and be read-only.
+fn make_writable(folder: &Path) -> std::io::Result<()> {
+    fs::create_dir_all(folder)?;
     let probe = folder.join(format!(".onnxsmith-{}", std::process::id()));
     fs::write(&probe, [])?;
     fs::remove_file(probe)
@@ -176,6 +176,11 @@ fn interrupts_with(kept: &'static str) -> anyhow::Result<Arc<AtomicBool>> {
     })
     .context("signals cannot be handled")?;
     Ok(stop)
+}
+
+/// The flag for the seed of another command, where it is needed.
+fn seed(common: Common) -> Vec<String> {
+    if common.seed == 0 { Vec::new() } else { vec!["--seed".to_owned(), common.seed.to_string()] }
 }
 
 /// How many threads to use.

@@ -3,14 +3,15 @@
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
-use anyhow::bail;
+use anyhow::{Context, bail};
 use campaign::replay::{Replay, replay};
 use harness::Target;
+use onnx::case::MODEL;
 use present::shell;
 use serde_json::json;
-use triage::reduce::{Budget, Reduced, Reduction, reduce};
+use triage::reduce::{Budget, ReduceError, Reduced, Reduction, reduce};
 
-use super::{interrupts_with, jobs, limits, targets, writable};
+use super::{interrupts_with, jobs, limits, make_writable, seed, targets};
 use crate::args::{Common, Reduce};
 use crate::progress::Progress;
 use crate::screen;
@@ -19,13 +20,16 @@ use campaign::Exit;
 /// Looks for the smallest case that shows the same finding.
 pub(crate) fn run(common: Common, args: &Reduce) -> anyhow::Result<Exit> {
     let out = args.out.clone().unwrap_or_else(|| beside(&args.case));
-    if out.exists() && !out.join("model.onnx").is_file() {
+    if out.exists() && !out.join(MODEL).is_file() {
         bail!(
             "{} exists and is not a case folder; --out takes a new folder, or a case to replace",
             out.display()
         );
     }
-    writable(out.parent().filter(|parent| !parent.as_os_str().is_empty()), None)?;
+    if let Some(parent) = out.parent().filter(|parent| !parent.as_os_str().is_empty()) {
+        let why = || format!("cannot write to {}; --out takes a folder", out.display());
+        make_writable(parent).with_context(why)?;
+    }
     let limits = limits(args.timeout, std::slice::from_ref(&args.case));
     let targets = targets(&args.on, &limits)?;
     let tries = args.tries.unwrap_or(u64::MAX);
@@ -39,7 +43,13 @@ pub(crate) fn run(common: Common, args: &Reduce) -> anyhow::Result<Exit> {
         bar.set_message(format!("{} nodes, {} elements", size.nodes, size.elements));
     });
     bar.finish_and_clear();
-    let reduced = reduced?;
+    let reduced = match reduced {
+        Err(ref e @ ReduceError::Suspect { ref on, .. }) => {
+            let seed = if args.case.is_dir() { Vec::new() } else { seed(common) };
+            bail!("{e}; blame says which operator it is:\n    {}", shell::blame(&args.case, on, &seed))
+        }
+        reduced => reduced.with_context(|| format!("{} is not reduced", args.case.display()))?,
+    };
     let was_interrupted = stop.load(Ordering::Relaxed) && !reduced.minimal;
     let names = names(&reduced, &out, &targets);
     if common.json {

@@ -116,7 +116,7 @@ impl CaseFolder {
 
     /// The model, decoded.
     pub fn decode(&self) -> Result<ModelProto, Error> {
-        decode_shared(MODEL, &self.model)
+        decode_shared("model", &self.model)
     }
 
     /// Reads a folder, and below it at most one with a rewritten form: a link may lead back up.
@@ -139,7 +139,7 @@ impl CaseFolder {
         }
         let sets = numbered(path, DATA_SET, "")?;
         if !sets.is_empty() {
-            let model = case.decode()?;
+            let model: ModelProto = decode_shared(MODEL, &case.model)?;
             let ports =
                 Ports::of(model.graph.as_ref().ok_or_else(|| Error::invalid(MODEL, "it has no graph"))?);
             let read = |(i, set): (usize, &PathBuf)| {

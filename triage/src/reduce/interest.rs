@@ -22,8 +22,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use interp::{Bounded, Evaluation, Profile, Taps};
 use ir::{Tensor, Value};
-use oracles::{ErrorShape, Expected, Finding, Symptom, Verdict, judge};
-use worker::WorkerError;
+use oracles::{Afar, ErrorShape, Expected, Finding, Nearness, Symptom, Verdict, Why, assess, judge};
+use worker::{Outcome, WorkerError};
 
 use super::problem::Problem;
 use crate::allowance::Exam;
@@ -227,6 +227,32 @@ pub(crate) fn run(target: &Target, problem: &Problem, inquiry: &Inquiry<'_>) -> 
     let (problem, outputs, profile) = (problem.clone(), reference, target.profile);
     let shown = Shown { problem, onnx, finding, outputs, profile, values, alone };
     Ok(Ran::Shown(Box::new(shown), tame))
+}
+
+/// What is suspect of a target's answer to a problem in which it shows nothing wrong, in words.
+pub(super) fn suspect(target: &Target, problem: &Problem) -> Result<Option<String>, WorkerError> {
+    let Problem { model, inputs, program } = problem;
+    if model.validate().is_err() || reference::bearable(model, Taps::Outputs).is_err() {
+        return Ok(None);
+    }
+    let evaluation = interp::evaluate(model, inputs, target.profile, Taps::Outputs);
+    let (Ok(Evaluation { outputs, .. }), Ok(onnx)) = (evaluation, problem.onnx()) else { return Ok(None) };
+    let names: Vec<String> = model.graph.outputs.iter().map(|o| o.name.clone()).collect();
+    let expected = Expected { names: &names, outputs: &outputs, profile: target.profile };
+    let outcome = target.run(&onnx, &problem.named(), &problem.interface())?.outcome;
+    let suspect = Suspect::new(model, inputs, target.profile).written(program.as_deref());
+    let assessment = assess(&target.backend, &target.level, &outcome, &expected);
+    Ok(match (&assessment.verdict, &outcome) {
+        (Verdict::Pass, _) => {
+            let doubted = suspect.doubted(target, &assessment, &outcome, &expected);
+            doubted.map(|doubted| doubted.to_string())
+        }
+        (Verdict::Incomparable(Why::Undecidable), Outcome::Outputs(given)) => {
+            let afar = Afar::of(given, &expected, &suspect.limits(target));
+            (afar.nearness() == Nearness::Far).then(|| afar.to_string())
+        }
+        _ => None,
+    })
 }
 
 /// Every value of the main graph. Without functions, it is the graph that was taken apart.

@@ -105,6 +105,18 @@ pub enum ReduceError {
         /// What each target showed instead, for each data set.
         showed: Vec<String>,
     },
+    /// There is nothing but what is right, and further off than good implementations are.
+    #[error(
+        "there is no finding to reduce: on {target}, the outputs are right, and suspect ({why}); what is suspect is not reduced"
+    )]
+    Suspect {
+        /// The target.
+        target: String,
+        /// The target as a command to be pasted names it.
+        on: String,
+        /// What is suspect.
+        why: String,
+    },
     /// A graph without operators shows the same.
     #[error(
         "{target} shows the same on a graph without operators, so the case has nothing to do with it: {detail}"
@@ -226,16 +238,22 @@ fn find<'t>(
     problems: &[Problem],
     targets: &'t [Target],
 ) -> Result<(&'t Target, Interest<'t>, Shown), ReduceError> {
-    let mut showed = Vec::new();
+    let (mut showed, mut suspect) = (Vec::new(), None);
     for target in targets {
-        for problem in problems {
-            match Interest::new(target, &problem.for_target(target))? {
+        for problem in problems.iter().map(|problem| problem.for_target(target)) {
+            match Interest::new(target, &problem)? {
                 Ok((interest, shown)) => return Ok((target, interest, shown)),
                 Err(why) => showed.push(format!("on {}, {why}", target.name())),
             }
+            if suspect.is_none() {
+                suspect = interest::suspect(target, &problem)?.map(|why| (target, why));
+            }
         }
     }
-    Err(ReduceError::NoFinding { showed })
+    Err(match suspect {
+        Some((target, why)) => ReduceError::Suspect { target: target.name(), on: target.on(), why },
+        None => ReduceError::NoFinding { showed },
+    })
 }
 
 /// A target that shows the finding on a graph without operators would show it on anything.
