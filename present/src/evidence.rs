@@ -115,6 +115,11 @@ impl Evidence {
         self.finding.worst.as_ref().is_some_and(|worst| is_here(&worst.output))
     }
 
+    /// Whether the engine is a runner of the user's.
+    pub fn is_of_a_runner(&self) -> bool {
+        harness::target::is_runner(&self.on)
+    }
+
     /// The command that runs the case.
     pub fn run_command(&self) -> String {
         shell::run(&self.folder, &self.on)

@@ -1,7 +1,8 @@
 //! A group of findings as an issue: Markdown ready to paste into a tracker, with programs that show the fault.
 //!
 //! Whoever reads it needs nothing of ours: the model is attached, and part of the programs where it is small; a Python
-//! program runs it on ONNX Runtime, and a Rust program on the engines that are Rust crates.
+//! program runs it on ONNX Runtime, and a Rust program on the engines that are Rust crates. Of a runner of the user's, `cmd:…`, the text
+//! has the command with which onnxsmith runs the case.
 
 mod python;
 mod rust;
@@ -39,10 +40,12 @@ const SMALL_TENSOR: usize = 64;
 impl Issue {
     /// The issue for a group. `version` is that of the engine.
     pub fn new(group: &Group, evidence: &Evidence, version: &str) -> Self {
-        let python = python::program(evidence);
+        // What a runner of the user's does, only that runner shows.
+        let python = (!evidence.is_of_a_runner()).then(|| python::program(evidence));
         let rust = rust::program(evidence, version);
-        let markdown = markdown(group, evidence, version, &python, rust.as_deref());
-        let mut files = vec![(MODEL, evidence.case.model.to_vec()), ("reproduce.py", python.into_bytes())];
+        let markdown = markdown(group, evidence, version, python.as_deref(), rust.as_deref());
+        let mut files = vec![(MODEL, evidence.case.model.to_vec())];
+        files.extend(python.map(|program| ("reproduce.py", program.into_bytes())));
         files.extend(rust.map(|program| ("reproduce.rs", program.into_bytes())));
         Self { name: name(group), markdown, files }
     }
@@ -67,7 +70,13 @@ fn name(group: &Group) -> String {
     format!("{}-{:04x}", words.join("-"), hash & 0xffff)
 }
 
-fn markdown(group: &Group, evidence: &Evidence, version: &str, python: &str, rust: Option<&str>) -> String {
+fn markdown(
+    group: &Group,
+    evidence: &Evidence,
+    version: &str,
+    python: Option<&str>,
+    rust: Option<&str>,
+) -> String {
     let finding = &evidence.finding;
     let mut text = format!("# {}\n\n", inline(&group.title()));
     text += &format!("{}\n\n", inline(&finding.detail));
@@ -91,7 +100,8 @@ fn markdown(group: &Group, evidence: &Evidence, version: &str, python: &str, rus
     for (name, tensor) in evidence.telling_inputs() {
         let values = match tensor.len() {
             0 => "no elements".to_owned(),
-            all if all > SMALL_TENSOR => format!("{all} elements, in the program"),
+            all if all > SMALL_TENSOR && python.is_some() => format!("{all} elements, in the program"),
+            all if all > SMALL_TENSOR => format!("{all} elements, in the case folder"),
             _ => elements(tensor, SMALL_TENSOR).join(", "),
         };
         text += &format!("- {} ({}): {values}\n", code(name), tensor.ty());
@@ -100,8 +110,10 @@ fn markdown(group: &Group, evidence: &Evidence, version: &str, python: &str, rus
     if let Some(rust) = rust {
         text += &format!("With the crate:\n\n{}\n", fenced("rust", rust));
     }
-    text += &format!("With ONNX Runtime, in Python:\n\n{}", fenced("python", python));
-    text += &format!("\nWith onnxsmith and the case folder:\n\n{}", fenced("sh", &evidence.run_command()));
+    if let Some(python) = python {
+        text += &format!("With ONNX Runtime, in Python:\n\n{}\n", fenced("python", python));
+    }
+    text += &format!("With onnxsmith and the case folder:\n\n{}", fenced("sh", &evidence.run_command()));
     let stderr = readable(&finding.stderr);
     if !stderr.is_empty() {
         text += &format!("\n## Standard error\n\n{}", fenced("text", &stderr));
