@@ -86,11 +86,20 @@ pub(crate) fn timeout(text: &str) -> Result<Duration, String> {
 
 /// A size by name: `batch=4`.
 pub(crate) fn size(text: &str) -> Result<(String, i64), String> {
-    let wanted = || format!("`{text}` is no size; write batch=4, or x[0]=4 for an axis without a name");
+    let wanted = || {
+        format!(
+            "`{text}` is no size; write batch=4, or x[0]=4 for an axis without a name; the size in digits"
+        )
+    };
     let (name, size) = text.rsplit_once('=').ok_or_else(wanted)?;
-    let size: i64 = size.trim().parse().map_err(|_| wanted())?;
-    let is_one = !name.trim().is_empty() && (0..=ir::dim::LIMIT).contains(&size);
-    is_one.then(|| (name.trim().to_owned(), size)).ok_or_else(wanted)
+    let (name, size) = (name.trim(), size.trim());
+    if name.is_empty() || size.is_empty() || !size.chars().all(|c| c.is_ascii_digit()) {
+        return Err(wanted());
+    }
+    match size.parse() {
+        Ok(size) if size <= ir::dim::LIMIT => Ok((name.to_owned(), size)),
+        _ => Err(format!("the size {size} is too large: no axis has more than {} elements", ir::dim::LIMIT)),
+    }
 }
 
 /// The file with the value of an input: `x=x.npy`.
@@ -126,6 +135,11 @@ mod tests {
         assert!(timeout("1ms").is_ok() && timeout("0s").is_err());
         assert!(tolerance("0").is_ok() && tolerance("-1").is_err() && tolerance("nan").is_err());
         assert!(duration("1d").is_err() && duration("-1s").is_err() && duration("").is_err());
+        assert_eq!(size(" x[0] = 4"), Ok(("x[0]".to_owned(), 4)));
+        assert!(size("n=1e9").is_err_and(|why| why.contains("digits")) && size("n=-1").is_err());
+        for large in [(ir::dim::LIMIT + 1).to_string(), "9".repeat(40)] {
+            assert!(size(&format!("n={large}")).is_err_and(|why| why.contains("too large")));
+        }
         assert_eq!(shard("4/4"), Ok(Shard { index: 3, count: 4 }));
         assert!(shard("0/4").is_err() && shard("5/4").is_err() && shard("1").is_err());
     }

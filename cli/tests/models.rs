@@ -26,7 +26,11 @@ fn shape() -> Vec<u8> {
 }
 
 fn run(folder: &Path, more: &[&str]) -> (Option<i32>, String) {
-    let args = [&["run", "m.onnxtxt", "--on", "cpu", "--quiet"], more].concat();
+    run_on(folder, "cpu", more)
+}
+
+fn run_on(folder: &Path, on: &str, more: &[&str]) -> (Option<i32>, String) {
+    let args = [&["run", "m.onnxtxt", "--on", on, "--quiet"], more].concat();
     let Output { status, stdout, stderr } = onnxsmith(folder, &args);
     let text = [stdout, stderr].concat();
     (status.code(), String::from_utf8_lossy(&text).into_owned())
@@ -88,6 +92,74 @@ fn what_is_not_of_the_model_is_told_with_what_is() {
     let (code, text) = run(at, &["--dim", "batch=1", "--dim", "z[0]=0", "--json"]);
     assert_eq!(code, Some(0), "{text}");
     assert!(text.contains("\"pass\": 1"), "{text}");
+}
+
+#[test]
+fn a_size_that_leaves_no_room_is_told_with_the_limit() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = folder.path();
+    fs::write(at.join("m.onnxtxt"), MODEL).expect("a model");
+    fs::write(at.join("shape.npy"), shape()).expect("a shape");
+    let (code, text) = run(at, &["--input", "shape=shape.npy", "--dim", "batch=1000000000"]);
+    assert_eq!(code, Some(2), "{text}");
+    for part in ["input `x` is too large", "3000000000 elements", "at most 33554432", "--dim NAME=N"] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+}
+
+#[test]
+fn sizes_are_asked_for_where_they_may_help() {
+    let of = |nodes: &str| {
+        let (code, text) = said(&format!(
+            "<ir_version: 10, opset_import: [\"\" : 21, \"my.ops\" : 1]>\nm (float[n, 3] x) => (float[n, 3] y) {{ {nodes} }}\n"
+        ));
+        assert_eq!(code, Some(2), "{text}");
+        text
+    };
+    let lacking = of("a = my.ops.Foo(x) y = Relu(a)");
+    assert!(lacking.contains("my.ops.Foo") && !lacking.contains("--dim"), "no size helps: {lacking}");
+    let invalid = of("s = Constant<value_ints = [7, 11]>() a = Reshape(x, s) y = MatMul(a, x)");
+    assert!(invalid.contains("--dim NAME=N says what they are"), "{invalid}");
+}
+
+#[test]
+fn where_a_value_is_undefined_is_told() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = folder.path();
+    let model = |divisor: &str| {
+        format!(
+            "<ir_version: 10, opset_import: [\"\" : 21]>\nm (int64[2] x) => (int64[2] y)\n\
+             <int64[2] zeros = {{0, 0}}>\n{{ a = Abs(x) [the_div] q = Div(a, {divisor}) y = Neg(q) }}\n"
+        )
+    };
+    fs::write(at.join("shape.npy"), shape()).expect("a value");
+    for (divisor, code, told) in [("zeros", 2, true), ("a", 0, false)] {
+        fs::write(at.join("m.onnxtxt"), model(divisor)).expect("a model");
+        for on in ["cpu", "rten"] {
+            let (is, text) = run_on(at, on, &["--input", "x=shape.npy"]);
+            let names = text.contains("undefined for these operands") && text.contains("`the_div` (Div)");
+            assert!(is == Some(code) && names == told, "{divisor} on {on}: {is:?} {text}");
+        }
+    }
+}
+
+/// rten's Sign takes 0 for a positive number, at every level.
+#[test]
+fn what_is_alike_at_several_levels_is_told_once_with_what_to_ask_next() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = folder.path();
+    let model = "<ir_version: 10, opset_import: [\"\" : 21]>\nm (float[n, 3] x) => (float[n, 3] y)\n\
+                 {\n    zeros = Sub(x, x)\n    y = Sign(zeros)\n}\n";
+    fs::write(at.join("m.onnxtxt"), model).expect("a model");
+    let (code, text) = run_on(at, "rten,cpu", &["--dim", "n=2", "--seed", "3"]);
+    assert_eq!(code, Some(1), "{text}");
+    assert_eq!(text.matches("6 of 6 elements are off").count(), 1, "{text}");
+    assert!(text.contains("m.onnxtxt on rten:none, rten:all: mismatch: "), "{text}");
+    let command = "onnxsmith blame m.onnxtxt --on rten:none --dim 'n=2' --seed 3";
+    assert!(text.lines().any(|line| line.trim() == command), "{text}");
+    let pasted: Vec<&str> = command.split(' ').skip(1).map(|word| word.trim_matches('\'')).collect();
+    let blamed = onnxsmith(at, &pasted);
+    assert!(String::from_utf8_lossy(&blamed.stdout).contains("the first that is wrong is Sign"));
 }
 
 fn said(model: &str) -> (Option<i32>, String) {

@@ -105,6 +105,9 @@ fn a_program_is_called_as_it_says_and_replayed_as_it_was_started() {
         issue.parent().and_then(Path::file_name).is_some_and(|n| n.to_string_lossy().starts_with("chaos-"))
     );
 
+    assert!(files(&at.join("issues"), "reproduce.py").is_empty(), "ONNX Runtime shows nothing of a runner");
+    assert!(!read(&issue).contains("ONNX Runtime"), "{}", read(&issue));
+
     // What is pasted runs.
     let case = report["clusters"][0]["smallest"].as_str().expect("a saved case");
     for on in [engine.clone(), format!("{engine} :default")] {
@@ -234,6 +237,8 @@ fn further_questions_about_what_hangs_get_less_time() {
     let engine = hanging(at);
     let ran = json(&onnxsmith(at, &["run", "cases", "--on", &engine, "--timeout", "2s", "--json"]));
     assert_eq!(ran["backends"]["chaos:default"]["timeout"], 1, "{ran}");
+    let why = &ran["not_passing"][0]["why"];
+    assert_eq!(why, "did not answer in time: it had 2s; --timeout gives it longer");
     let given = times_given(at);
     // The case as it is, and at the end what is left of it.
     let [2000, between @ .., 2000] = &given[..] else { panic!("{given:?}") };
@@ -256,6 +261,20 @@ fn given_where_known(pattern: &str) -> Vec<u32> {
         campaign::fuzz::fuzz(&plan, &mut store, &AtomicBool::new(false), &mut |_| {}).expect("a report");
     assert_eq!(report.findings, 1, "{report:?}");
     times_given(at)
+}
+
+#[test]
+fn blame_says_how_long_what_hangs_had() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = folder.path();
+    one_case(at);
+    let args = ["blame", "cases/case-000000", "--on", &chaos("hang=100"), "--timeout", "1s", "--quiet"];
+    let said = String::from_utf8_lossy(&onnxsmith(at, &args).stdout).into_owned();
+    assert_eq!(
+        said.matches("did not answer in time: it had 1s; --timeout gives it longer").count(),
+        2,
+        "{said}"
+    );
 }
 
 #[test]

@@ -173,7 +173,7 @@ fn draw(
     let mut undrawn = inputs.iter().filter(|input| !given.inputs.contains_key(&input.name));
     let varies = open.len() > given.sizes.len() || undrawn.any(|input| is_whole(&input));
     let mut told: Option<(onnx::Error, BTreeMap<String, i64>)> = None;
-    let mut lacks = 0;
+    let (mut lacks, mut tried) = (0, Tried::default());
     let attempts = OTHERS.into_iter().flat_map(|other| (0..DRAWS).map(move |_| other));
     for (attempt, other) in attempts.enumerate() {
         let stream = stream.child("sizes").at(attempt as u64);
@@ -193,6 +193,9 @@ fn draw(
                 known.insert(input.name.clone(), plain(&ty, stream.child(&input.name)).into());
             } else {
                 is_whole = false;
+                if input.open().next().is_some() {
+                    tried.too_large.get_or_insert_with(|| (input.name.clone(), ty));
+                }
             }
         }
         match case::trace(program, &known) {
@@ -205,6 +208,9 @@ fn draw(
                 let is_lack = |e: &onnx::Error| matches!(e, onnx::Error::Unsupported { .. });
                 let says_more = |before| !is_lack(before) && is_lack(&source) && is_whole;
                 lacks += usize::from(is_lack(&source) && is_whole);
+                tried.is_whole |= is_whole || !is_lack(&source);
+                tried.lacks.insert(is_lack(&source).then(|| source.to_string()));
+                tried.sizes.insert(sizes.values().copied().collect());
                 if told.as_ref().is_none_or(|(before, _)| says_more(before)) {
                     told = Some((source, sizes));
                 }
@@ -215,11 +221,49 @@ fn draw(
         }
     }
     let (why, sizes) = told.expect("there are attempts");
+    if let Some(why) = tried.is_too_large() {
+        return Err(NoInputs::TooDear(why));
+    }
+    if tried.always_lacks_the_same() {
+        return Err(NoInputs::Model(why));
+    }
     if sizes.is_empty() {
         return Err(if varies { NoInputs::Values { why } } else { NoInputs::Model(why) });
     }
     let sizes: Vec<String> = sizes.iter().map(|(name, size)| format!("{name}={size}")).collect();
     Err(NoInputs::Sizes { why, sizes: sizes.join(", ") })
+}
+
+/// What came of sizes with which a model cannot be read.
+#[derive(Default)]
+struct Tried {
+    /// The first input of open sizes for which there was no room.
+    too_large: Option<(String, Type)>,
+    /// Whether there once was room for all, or something is wrong with the model that is not for lack of a value.
+    is_whole: bool,
+    /// What was lacking; `None` where the model is invalid.
+    lacks: BTreeSet<Option<String>>,
+    /// The sizes.
+    sizes: BTreeSet<Vec<i64>>,
+}
+
+impl Tried {
+    /// Whether there never was room for all inputs, in words.
+    fn is_too_large(&self) -> Option<String> {
+        let (name, ty) = self.too_large.as_ref().filter(|_| !self.is_whole)?;
+        let count = ty.shape.iter().try_fold(1u64, |count, size| count.checked_mul(size.unsigned_abs()));
+        let count = count.map_or_else(|| "countless".to_owned(), |count| count.to_string());
+        Some(format!(
+            "input `{name}` is too large: as {ty} it has {count} elements, and all inputs that are made up have at most {} together; \
+             --dim NAME=N takes a smaller size, and --input NAME=FILE a value",
+            reference::MAX_ELEMENTS
+        ))
+    }
+
+    /// Whether it was one and the same thing that we lack, with various sizes: others will not help.
+    fn always_lacks_the_same(&self) -> bool {
+        self.sizes.len() > 1 && self.lacks.len() == 1 && !self.lacks.contains(&None)
+    }
 }
 
 /// How many elements inputs may have that are made up: they are held several times over.

@@ -6,10 +6,10 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use interp::{Evaluation, Profile, Taps};
-use ir::{Datum, Interface, NodeId, Stream, Tensor, Wanted};
+use ir::{Datum, Interface, NodeId, Stream, Tensor, Value, Wanted};
 use onnx::Bytes;
 use onnx::case::NamedDatum;
-use onnx::import::Imported;
+use onnx::import::{Imported, Origin};
 use onnx::program::Program;
 use onnx::proto::decode_shared;
 use ops::Model;
@@ -20,6 +20,7 @@ use super::result::{Judgement, Result};
 use super::{Replay, named, unusable, verdict};
 use harness::case::Case;
 use harness::hurry::Hurry;
+use harness::isolate::Isolated;
 use harness::reached::Reached;
 use harness::target::Target;
 use harness::{case, reference};
@@ -42,6 +43,8 @@ pub(super) struct Question {
     onnx: Bytes,
     /// The program that this is.
     written: Written,
+    /// For each node of the model's main graph, where in the program it comes from.
+    origins: Vec<Origin>,
     /// Whether that says more than the model.
     says_more: bool,
     /// How far good implementations are from the outputs, once that was needed: levels of one engine share it.
@@ -103,7 +106,7 @@ impl Question {
             decode_shared("model", model_bytes).and_then(Program::read).map_err(|e| unusable(&e))?;
         let imported = case::trace(&program, &known).map_err(|e| unusable(&e))?;
         let unseen = imported.unseen();
-        let Imported { model, interface, unknown, is_specialised, .. } = imported;
+        let Imported { model, interface, unknown, is_specialised, origins, .. } = imported;
         reference::bearable(&model, Taps::Outputs).map_err(|why| Judgement::new(Result::NoReference, why))?;
         let inputs = reference::bind(&model, &known).map_err(|why| Judgement::new(Result::Broken, why))?;
         let written = Written { program, interface };
@@ -116,6 +119,7 @@ impl Question {
             unknown,
             onnx,
             written,
+            origins,
             says_more,
             reached: Rc::default(),
             hurries: RefCell::default(),
@@ -165,6 +169,7 @@ impl Reference {
         let judged = allowed.and_then(|judged| match judged {
             Verdict::Pass => self.passed(target, outcome, &expected),
             Verdict::Incomparable(Why::Undecidable) => Ok(self.undecidable(target, outcome, &expected)),
+            Verdict::Incomparable(Why::Undefined) => Ok(verdict(&judged).with(self.undefined_at(target))),
             Verdict::Bug(_) | Verdict::Incomparable(_) => Ok(verdict(&judged)),
         });
         judged.unwrap_or_else(|e| Judgement::new(Result::Crash, e.to_string()))
@@ -176,12 +181,29 @@ impl Reference {
             return verdict(&Verdict::Incomparable(Why::Undecidable));
         };
         let afar = Afar::of(outputs, expected, &self.suspect(target).limits(target));
-        let result = match afar.nearness() {
-            Nearness::Untold => Result::Undecidable,
-            Nearness::Near => Result::Plausible,
-            Nearness::Far => Result::Suspect,
+        match afar.nearness() {
+            Nearness::Untold => {
+                let at = if self.evaluation.is_defined() { None } else { self.undefined_at(target) };
+                Judgement::new(Result::Undecidable, afar.to_string()).with(at)
+            }
+            Nearness::Near => Judgement::new(Result::Plausible, afar.to_string()),
+            Nearness::Far => Judgement::new(Result::Suspect, afar.to_string()),
+        }
+    }
+
+    /// Where in the program a value is undefined first, if one is, in words.
+    fn undefined_at(&self, target: &Target) -> Option<String> {
+        let suspect = self.suspect(target);
+        let Isolated { flat, from, evaluation, .. } = suspect.isolated()?;
+        let is_undefined = |id: &NodeId| {
+            let mut values = (0..flat.graph.node(*id).outputs.len()).map(|port| Value::new(*id, port));
+            values.any(|value| evaluation.taps.get(&value).is_some_and(|tap| !tap.undefined.is_empty()))
         };
-        Judgement::new(result, afar.to_string())
+        let first = flat.graph.iter().map(|(id, _)| id).find(is_undefined)?;
+        let at = self.question.origins.get(from[first.index()].index())?.outermost();
+        let node = self.question.written.program.main.body.nodes.get(at)?;
+        let is_known = !self.question.unknown.contains(&node.operator());
+        is_known.then(|| format!("what {} gives is undefined for these operands", node.label(at)))
     }
 
     /// The judgement of an answer that is right, and may be suspect.

@@ -155,7 +155,8 @@ fn one(path: &Path, name: &Path, how: &Replay<'_>) -> Ran {
         }
     };
     if let Some(relaxed) = &about.relaxed {
-        return Ran::of(how.targets.iter().map(|target| ask(&folder, relaxed, target)).collect());
+        let asked = how.targets.iter().map(|target| ask(&folder, relaxed, target).with_time_of(target));
+        return Ran::of(asked.collect());
     }
     let mut sets = folder.sets.clone();
     let (mut drawn, mut misdeclared) = (BTreeMap::new(), None);
@@ -198,7 +199,8 @@ fn one(path: &Path, name: &Path, how: &Replay<'_>) -> Ran {
         let asked = about.check.as_ref().map(|check| again(&folder, check, target));
         // The worst of a case's data sets and of what else is asked stands for the case.
         let all = judged.into_iter().chain(asked).max_by_key(|judgement| judgement.result);
-        all.unwrap_or_else(|| Judgement::new(Result::Undecidable, "no question that was asked has an answer"))
+        let none = || Judgement::new(Result::Undecidable, "no question that was asked has an answer");
+        all.map_or_else(none, |judgement| judgement.with_time_of(target))
     };
     Ran { judged: how.targets.iter().zip(judged).map(worst).collect(), asked, unknown, drawn, misdeclared }
 }

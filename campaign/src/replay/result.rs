@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use super::Asked;
 use crate::junit::{TestCase, TestResult};
+use harness::target::Target;
 
 /// What came of one case on one backend. Of several that belong to one case, the last in this order stands for it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
@@ -110,6 +111,22 @@ pub(crate) struct Judgement {
 impl Judgement {
     pub(super) fn new(result: Result, why: impl Into<String>) -> Self {
         Self { result, why: why.into(), signatures: Vec::new() }
+    }
+
+    /// The same, with what else there is to say of why.
+    pub(super) fn with(self, more: Option<String>) -> Self {
+        match more {
+            Some(more) => Self { why: format!("{}: {more}", self.why), ..self },
+            None => self,
+        }
+    }
+
+    /// The same, with the time that a target had where it was not enough.
+    pub(super) fn with_time_of(self, target: &Target) -> Self {
+        match self.result {
+            Result::Timeout => self.with(Some(target.patience())),
+            _ => self,
+        }
     }
 }
 

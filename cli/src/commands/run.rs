@@ -1,18 +1,22 @@
 //! `onnxsmith run`
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use anyhow::{Context, bail};
 use campaign::junit;
 use campaign::replay::{
     Asked, Drawn, Misdeclared, NotPassing, Replay, Replayed, Result as Judged, Unjudged, replay,
 };
+use harness::Target;
 use oracles::Tolerance;
+use present::shell;
 use serde_json::json;
+use triage::doubted::ALONE;
 use triage::oracle::Oracles;
 
-use super::{given, jobs, limits, targets, writable};
-use crate::args::{Common, Run};
+use super::{given, jobs, limits, seed, targets, writable};
+use crate::args::{Common, Inputs, Run};
 use crate::progress::Progress;
 use crate::screen;
 use campaign::Exit;
@@ -48,14 +52,15 @@ pub(crate) fn run(common: Common, args: &Run) -> anyhow::Result<Exit> {
         all["nothing_compared"] = json!(idle);
         screen::json(&all)?;
     } else {
-        screen::told(&summary(&replayed))?;
+        let further = Further { targets: &targets, given: flags(&args.given, common) };
+        screen::told(&summary(&replayed, &further))?;
     }
     usable(&replayed)?;
     if idle.len() == replayed.backends.len() {
         bail!("nothing was compared{}", first_reason(&replayed));
     }
-    for backend in idle {
-        screen::say(&format!("onnxsmith: nothing was compared on {backend}"));
+    if !idle.is_empty() {
+        screen::say(&format!("onnxsmith: nothing was compared on {}", idle.join(", ")));
     }
     let failed = replayed.backends.values().any(campaign::replay::Counts::failed);
     Ok(if failed { Exit::Findings } else { Exit::Clean })
@@ -99,7 +104,57 @@ fn tolerance(args: &Run) -> Option<Tolerance> {
     })
 }
 
-fn summary(replayed: &Replayed) -> String {
+/// What it takes to ask further.
+struct Further<'r> {
+    targets: &'r [Target],
+    /// What is given of the inputs of models that come without data, as flags.
+    given: Vec<String>,
+}
+
+impl Further<'_> {
+    /// The command that says which operator it is.
+    fn blame(&self, case: &Path, backend: &str) -> Option<String> {
+        let target = self.targets.iter().find(|target| target.name() == backend)?;
+        let given = if case.is_dir() { &[] } else { &self.given[..] };
+        Some(shell::blame(case, &target.on(), given))
+    }
+}
+
+/// Flags that say the same of inputs to another command.
+fn flags(inputs: &Inputs, common: Common) -> Vec<String> {
+    let sizes = inputs.dim.iter().map(|(name, size)| ["--dim".to_owned(), format!("{name}={size}")]);
+    let values =
+        inputs.input.iter().map(|(name, file)| ["--input".into(), format!("{name}={}", file.display())]);
+    sizes.chain(values).flatten().chain(seed(common)).collect()
+}
+
+/// What backends make of one case, with those of which the same is told.
+fn alike(of_case: &[NotPassing]) -> Vec<(&NotPassing, Vec<&str>)> {
+    let mut all: Vec<(&NotPassing, Vec<&str>)> = Vec::new();
+    let told = |case: &NotPassing| (case.outcome, case.why.clone(), case.signatures.clone());
+    for case in of_case {
+        match all.iter_mut().find(|(first, _)| told(first) == told(case)) {
+            Some((_, backends)) => backends.push(&case.backend),
+            None => all.push((case, vec![&case.backend])),
+        }
+    }
+    all
+}
+
+fn not_passing(of_case: &[NotPassing], further: &Further<'_>) -> String {
+    let mut out = String::new();
+    for (NotPassing { case, backend, outcome, why, signatures }, backends) in alike(of_case) {
+        out += &format!("{} on {}: {}: {why}\n", case.display(), backends.join(", "), outcome.name());
+        out.extend(signatures.iter().map(|signature| format!("    {signature}\n")));
+        let is_named = !signatures.is_empty() || why.contains(ALONE);
+        let is_off = matches!(outcome, Judged::Mismatch | Judged::Suspect);
+        let command = (is_off && !is_named).then(|| further.blame(case, backend)).flatten();
+        out.extend(command.map(|command| format!("    {command}\n")));
+    }
+    out
+}
+
+fn summary(replayed: &Replayed, further: &Further<'_>) -> String {
     let mut out = format!("{} case{}\n", replayed.cases, if replayed.cases == 1 { "" } else { "s" });
     for (backend, counts) in &replayed.backends {
         let counts: Vec<String> = counts
@@ -109,10 +164,8 @@ fn summary(replayed: &Replayed) -> String {
             .collect();
         out += &format!("{backend}: {}\n", counts.join(", "));
     }
-    for case in &replayed.not_passing {
-        let NotPassing { case, backend, outcome, why, signatures } = case;
-        out += &format!("{} on {backend}: {}: {why}\n", case.display(), outcome.name());
-        out.extend(signatures.iter().map(|signature| format!("    {signature}\n")));
+    for of_case in replayed.not_passing.chunk_by(|one, other| one.case == other.case) {
+        out += &not_passing(of_case, further);
     }
     for about in replayed.asked.chunk_by(is_same_oracle) {
         out += &asked(about);
