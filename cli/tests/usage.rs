@@ -69,6 +69,15 @@ fn wrong_usage_exits_with_2_and_names_the_thing() {
         (&["run", "good", "--on", "interp:fast"], &["`fast`", "reference"]),
         (&["run", "good", "--on", "cmd:"], &["cmd:./runner"]),
         (&["run", "good", "--on", "cmd:./absent"], &["./absent", "No such file"]),
+        (
+            &["run", "good", "--on", "cmd:./absent:fast"],
+            &["./absent:fast", "`fast` is a level", "--on 'cmd:./absent :fast'"],
+        ),
+        (&["run", "model.onnx", "--dim", "N=1e9"], &["`N=1e9` is no size", "in digits"]),
+        (&["run", "model.onnx", "--dim", "N=9999999999"], &["9999999999 is too large", "2147483647"]),
+        (&["reduce", "good", "--on", "cpu", "--out", "file/deep"], &["cannot write to file/deep", "--out"]),
+        (&["reduce", "text.onnx", "--on", "cpu"], &["text.onnx is not reduced", "invalid model:"]),
+        (&["blame", "text.onnx", "--on", "cpu"], &["text.onnx is not judged: invalid model:"]),
         (&["run", "good", "--out", "file"], &["file", "--out takes a folder"]),
         (&["run", "good", "--junit", "absent/x.xml"], &["absent/x.xml", "a folder that exists"]),
         (&["run", "good", "--rtol=-1"], &["-1", "not negative"]),
@@ -158,6 +167,7 @@ fn a_broken_case_is_named_and_does_not_hide_the_others() {
         let said = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(2), "{path}");
         assert!(said.contains(path) && said.contains(wanted), "{said}");
+        assert!(!said.contains("model.onnx"), "a name that nobody gave: {said}");
         let report: serde_json::Value = serde_json::from_slice(&output.stdout).expect("one JSON object");
         assert_eq!(report["backends"]["interp:reference"]["pass"], 1, "the other case still runs");
         assert_eq!(report["backends"]["interp:reference"]["rejected"], 0, "no backend was asked");
@@ -236,12 +246,46 @@ fn a_backend_named_twice_runs_once() {
 
 #[test]
 fn a_library_that_nothing_loads_is_refused() {
-    if cfg!(feature = "ort") {
+    let folder = tempfile::tempdir().expect("a folder");
+    fs::write(folder.path().join("none.so"), "none").expect("a file");
+    let said_of = |args: &[&str]| {
+        let output = onnxsmith(folder.path(), args);
+        assert_eq!(output.status.code(), Some(2), "{args:?}");
+        String::from_utf8_lossy(&output.stderr).into_owned()
+    };
+    let said = said_of(&["ops", "--ort-lib", "absent.so"]);
+    if !cfg!(feature = "ort") {
+        assert!(said.contains("the cargo feature ort adds it"), "{said}");
         return;
     }
-    let output = onnxsmith(&std::env::temp_dir(), &["ops", "--ort-lib", "libonnxruntime.so"]);
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.code() == Some(2) && said.contains("the cargo feature ort adds it"), "{said}");
+    assert!(said.contains("--ort-lib names absent.so, which cannot be read: No such file"), "{said}");
+    let said = said_of(&["run", ".", "--on", "ort", "--ort-lib", "none.so"]);
+    assert!(said.contains("no case folder"), "{said}");
+    fs::create_dir(folder.path().join("case")).expect("a folder");
+    fs::write(folder.path().join("case/model.onnx"), "").expect("a file");
+    let said = said_of(&["run", "case", "--on", "ort", "--ort-lib", "none.so"]);
+    assert!(
+        said.contains("none.so`, which --ort-lib or else ORT_DYLIB_PATH names, cannot be used"),
+        "{said}"
+    );
+}
+
+#[test]
+fn a_campaign_that_is_refused_leaves_no_folder() {
+    let folder = folder();
+    let at = folder.path();
+    for (args, left) in [
+        (&["--on", "nope", "--out", "new/deep"][..], "new"),
+        (&["--on", "cmd:./absent", "--out", "new"], "new"),
+        (&["--on", "cpu", "--probed", "absent.toml", "--out", "new"], "new"),
+        (&["--on", "nope"], "onnxsmith-out"),
+    ] {
+        let output = onnxsmith(at, &[&["fuzz", "--cases", "1"], args].concat());
+        assert_eq!(output.status.code(), Some(2), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+        assert!(!at.join(left).exists(), "{args:?} leaves {left}");
+    }
+    onnxsmith(at, &["fuzz", "--cases", "1", "--on", "nope", "--out", "empty"]);
+    assert!(at.join("empty").is_dir(), "what was there stays");
 }
 
 #[test]

@@ -21,15 +21,27 @@ pub(super) fn earlier(out: Option<&Path>, resume: bool) -> anyhow::Result<Option
         Some(out) => out.to_owned(),
         None if resume => match last()? {
             Some(number) => numbered(number),
-            None => return writable(Some(Path::new(DEFAULT)), None).map(|()| None),
+            None => return could_be_written(Path::new(DEFAULT)).map(|()| None),
         },
-        None => return writable(Some(Path::new(DEFAULT)), None).map(|()| None),
+        None => return could_be_written(Path::new(DEFAULT)).map(|()| None),
     };
     match (Store::exists(&folder), resume) {
         (true, true) => Ok(Some(Store::resume(&folder)?)),
         (true, false) => Err(StoreError::Exists { folder }.into()),
-        (false, _) => writable(Some(&folder), None).map(|()| None),
+        (false, _) => could_be_written(&folder).map(|()| None),
     }
+}
+
+/// Makes sure that a folder can be written to, and leaves none behind that was not there: the campaign may yet be refused.
+fn could_be_written(folder: &Path) -> anyhow::Result<()> {
+    let is_missing = |folder: &&Path| !folder.as_os_str().is_empty() && !folder.exists();
+    let missing: Vec<&Path> = folder.ancestors().take_while(is_missing).collect();
+    let written = writable(Some(folder), None);
+    for made in missing {
+        // One that another process has filled meanwhile stays.
+        let _ = fs::remove_dir(made);
+    }
+    written
 }
 
 /// Begins a campaign.

@@ -46,6 +46,9 @@ pub(crate) fn run(args: Args) -> anyhow::Result<Exit> {
                 "--ort-lib is for the backend ort, and this program is built without it; the cargo feature ort adds it"
             );
         }
+        if let Err(e) = fs::File::open(&library) {
+            bail!("--ort-lib names {}, which cannot be read: {e}", library.display());
+        }
         ::worker::set_variable(::backends::engines::ORT_LIBRARY, library);
     }
     match args.command {

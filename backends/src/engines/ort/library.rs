@@ -27,7 +27,7 @@ pub enum LibraryError {
         why: String,
     },
     /// The one that is named is none, or too old.
-    #[error("{VARIABLE} is `{}`, which cannot be used: {why}", path.display())]
+    #[error("`{}`, which --ort-lib or else {VARIABLE} names, cannot be used: {why}", path.display())]
     Unusable {
         /// What was named.
         path: PathBuf,
