@@ -178,7 +178,7 @@ impl Default for Settings {
             high_ranks: 0.15,
             max_dim: 8,
             long_dims: 0.2,
-            equal_dims: 0.35,
+            equal_dims: 0.32,
             other_dtypes: 0.5,
             narrow: 0.12,
             max_elements: 2048,

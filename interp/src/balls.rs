@@ -255,6 +255,15 @@ impl<'t> System for Errors<'t> {
         }
     }
 
+    fn cast(&self, arith: &Balls<'t>, data: &Data<Balls<'t>>, from: DType) -> Option<Data<Balls<'t>>> {
+        match (data, from.float(), arith) {
+            (Data::Real(a), Some(from), Balls::Bounds(bound)) => {
+                Some(Data::Real(a.mapv(|x| bound.cast(bound.read(x, from)))))
+            }
+            _ => self.narrow(arith, data, from),
+        }
+    }
+
     fn eval(&self, op: &Op, call: &Call<'_, Balls<'t>>) -> Vec<Data<Balls<'t>>> {
         op.eval(call)
     }

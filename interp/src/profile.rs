@@ -89,6 +89,8 @@ pub struct Profile {
     pub widens_halves: bool,
     /// Whether values of any dtype may be, between the steps of an operator that is written out in others.
     pub widens_steps: bool,
+    /// Whether a cast to a narrower float rounds once, to nearest and ties to even, not by way of another float (f64 to f16 by f32).
+    pub casts_once: bool,
     /// Whether positions among elements that are given in f64 may be computed in f32.
     pub narrows_positions: bool,
     /// Whether NaN may lose against a number, −∞ included, where the larger, the smaller or the first of several is
@@ -131,6 +133,7 @@ impl Profile {
         remainder_by_formula: false,
         widens_halves: false,
         widens_steps: false,
+        casts_once: true,
         narrows_positions: false,
         nan_may_lose: false,
         integers_may_saturate: false,
@@ -156,6 +159,7 @@ impl Profile {
         remainder_by_formula: true,
         widens_halves: false,
         widens_steps: true,
+        casts_once: false,
         // It has no f64.
         narrows_positions: true,
         nan_may_lose: false,
@@ -180,6 +184,7 @@ impl Profile {
         exact_powers: false,
         widens_halves: true,
         widens_steps: true,
+        casts_once: false,
         narrows_positions: true,
         // ONNX does not speak of NaN there, and processors' instructions differ.
         nan_may_lose: true,

@@ -23,6 +23,10 @@ pub trait System {
     fn narrow(&self, _arith: &Self::A, _data: &Data<Self::A>, _from: DType) -> Option<Data<Self::A>> {
         None
     }
+    /// The same of a node that calculates nothing: it casts.
+    fn cast(&self, arith: &Self::A, data: &Data<Self::A>, from: DType) -> Option<Data<Self::A>> {
+        self.narrow(arith, data, from)
+    }
     /// What an operator means.
     fn eval(&self, op: &Op, call: &Call<'_, Self::A>) -> Vec<Data<Self::A>> {
         op.eval(call)
@@ -176,10 +180,14 @@ impl<S: System> Machine<Op> for Reader<'_, S> {
         let dtype = working_dtype(&types, outputs);
         let arith = self.system.arith(dtype);
         let is_open = std::mem::take(&mut self.is_open) || operands.iter().flatten().any(|held| held.is_open);
+        let is_cast = matches!(op, Op::Cast(_) | Op::CastLike(_));
         let narrowed: Each<Option<Data<S::A>>> = operands
             .iter()
             .zip(&types)
             .map(|(held, ty)| match (held, ty) {
+                (Some(held), Some(ty)) if ty.dtype != dtype && is_cast => {
+                    self.system.cast(&arith, held.data(self.system), ty.dtype)
+                }
                 (Some(held), Some(ty)) if ty.dtype != dtype => {
                     self.system.narrow(&arith, held.data(self.system), ty.dtype)
                 }

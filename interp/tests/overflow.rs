@@ -75,6 +75,23 @@ fn what_a_format_without_infinities_lacks_is_nan_unless_it_saturates() {
 }
 
 #[test]
+fn a_cast_rounds_once_or_by_way_of_another_float() {
+    // A little above halfway between 1 and the next half; by f32 it is halfway, and goes to the even one.
+    let x = 1.0 + f64::from(1.0f32 / 2048.0) + 1e-12;
+    let judged = |answer, profile| {
+        let text = "onnxsmith 1 opset 21\ngraph {\n  %0: f64[1] = variable \"x\"\n  \
+                    %1: f16[1] = Cast(%0) {to = f16}\n  return \"y\" = %1\n}\n";
+        let model: Model = text.parse().expect("a model");
+        let evaluation =
+            evaluate(&model, &[floats(DType::F64, &[x])], profile, Taps::Outputs).expect("inputs that fit");
+        compare(&evaluation.outputs[0], &floats(DType::F16, &[answer]), profile).expect("the type").passes()
+    };
+    let above = 1.0 + 1.0 / 1024.0;
+    assert_eq!([1.0, above].map(|answer| judged(answer, &Profile::TIGHT)), [false, true]);
+    assert_eq!([1.0, above].map(|answer| judged(answer, &Profile::DECLARED)), [true, true]);
+}
+
+#[test]
 fn a_narrow_dtype_overflows_sooner() {
     for profile in [&Profile::TIGHT, &Profile::DECLARED] {
         let judged = |answer| passes(SHRUNK, &[1e5], answer, profile);

@@ -31,6 +31,7 @@ use interp::Profile;
 use interp::walk::{self, System};
 use ir::execute::Keep;
 use ir::format::FloatFormat;
+use ir::round::round_to_format;
 use ir::{Choices, DType, Stream, Tensor, Value};
 use ops::plain::{self, Plain};
 use ops::{Data, Model};
@@ -166,6 +167,15 @@ impl<'i> System for Conforming<'i> {
         };
         let is_rounded = self.0.coin();
         Some(Data::Real(a.mapv(|x| if is_rounded { arith.rounded(read(x)) } else { read(x) })))
+    }
+
+    fn cast(&self, arith: &Malice<'i>, data: &Data<Malice<'i>>, from: DType) -> Option<Data<Malice<'i>>> {
+        match data {
+            Data::Real(a) if self.0.profile.casts_once => {
+                Some(Data::Real(a.mapv(|x| Number { held: round_to_format(arith.format, x.held), ..x })))
+            }
+            _ => self.narrow(arith, data, from),
+        }
     }
 
     fn store(&self, arith: &Malice<'i>, data: &mut Data<Malice<'i>>, dtype: DType, is_inner: bool) {

@@ -63,6 +63,16 @@ impl Bound<'_> {
         self.rounded(x.value, x.error, self.profile.rounding)
     }
 
+    /// An element of another dtype, cast to the working dtype.
+    pub fn cast(&self, x: Ball) -> Ball {
+        let value = round_to_format(self.format, x.value);
+        if self.profile.casts_once && x.is_exact() && value.is_finite() {
+            Ball::exact(value)
+        } else {
+            self.narrowed(x)
+        }
+    }
+
     /// The element as a tensor of a format holds it. The reference is rounded to nearest; since an implementation's
     /// element is a number of the format too, the bound shrinks to the outermost such numbers inside the interval.
     /// Often only one is left, and then the comparison is bit for bit.
