@@ -18,6 +18,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
 
+use ir::text::wildcard;
 use ir::{DType, DTypes};
 use ops::Spec;
 use serde::Serialize;
@@ -215,7 +216,7 @@ fn weights(taste: &mut Taste, value: &Value) -> Result<(), String> {
     for (key, weight) in table {
         let weight = weight.as_integer().and_then(|w| u32::try_from(w).ok());
         let weight = weight.ok_or_else(|| format!("the weight of `{key}` is a whole number, 0 for never"))?;
-        if key != DEFAULT && !ops::registry().any(|spec| fits(key, spec.name)) {
+        if key != DEFAULT && !ops::registry().any(|spec| wildcard::matches(key, spec.name)) {
             operator(key).map_err(|e| e.to_string())?;
         }
         taste.weights.insert(key.clone(), weight);
@@ -238,16 +239,6 @@ fn patterns(
 
 /// The key of what nothing else is said of.
 const DEFAULT: &str = "default";
-
-/// Whether a name is of the form, in which `*` is any text.
-fn fits(form: &str, name: &str) -> bool {
-    match form.split_once('*') {
-        None => form == name,
-        Some((start, rest)) => name
-            .strip_prefix(start)
-            .is_some_and(|name| (0..=name.len()).any(|i| name.is_char_boundary(i) && fits(rest, &name[i..]))),
-    }
-}
 
 impl Taste {
     /// What a policy file asks for.
@@ -368,7 +359,7 @@ pub struct Told {
 impl Policy for Taste {
     /// The weight of the longest form that fits.
     fn weight(&self, spec: &Spec) -> u32 {
-        let fitting = self.weights.iter().filter(|(form, _)| fits(form, spec.name));
+        let fitting = self.weights.iter().filter(|(form, _)| wildcard::matches(form, spec.name));
         let longest = fitting.max_by_key(|(form, _)| form.len());
         longest
             .map(|(_, weight)| *weight)

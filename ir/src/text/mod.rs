@@ -54,13 +54,15 @@
 //! an exponent, `nan` or `inf` in it; an integer attribute never has. Strings have the escapes `\"`, `\\`, `\n`,
 //! `\r`, `\t` and `\u{hex}`. `//` starts a comment that ends with the line.
 //!
-//! What reading a text takes whatever its syntax is public: a [`Cursor`], and the [`Place`] of a mistake.
+//! What reading a text takes whatever its syntax is public: a [`Cursor`], and the [`Place`] of a mistake. So are patterns of texts
+//! ([`wildcard`]).
 
 mod cursor;
 mod lex;
 mod literal;
 mod parse;
 mod print;
+pub mod wildcard;
 
 pub use cursor::{Cursor, Place, is_identifier, shortened, starts_word};
 pub(crate) use print::{attributes, name, quoted};
