@@ -171,11 +171,11 @@ narrow_elements!(floats F8E4M3FN F8E4M3FNUZ F8E5M2 F8E5M2FNUZ F8E8M0 F4E2M1);
 
 /// The number of bytes does not fit the type.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("a tensor {ty} needs {needed} bytes of data but has {given}")]
+#[error("a tensor {ty} {}", misfit(ty, format!("needs {needed} bytes of data but has {given}")))]
 pub struct WrongSize {
     /// The type the data was meant for.
     pub ty: Type,
-    /// The bytes that type takes.
+    /// The bytes that type takes, where its sizes are those of a tensor.
     pub needed: u64,
     /// The bytes at hand.
     pub given: u64,
@@ -183,12 +183,23 @@ pub struct WrongSize {
 
 /// The number of elements does not fit the type.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("a tensor {ty} has {} elements but {given} are given", ty.count())]
+#[error("a tensor {ty} {}", misfit(ty, format!("has {} elements but {given} are given", ty.count())))]
 pub struct WrongCount {
     /// The type the elements were meant for.
     pub ty: Type,
     /// How many there are.
     pub given: usize,
+}
+
+/// Why no tensor is of a type however much data there is, and otherwise what is said of the amount.
+fn misfit(ty: &Type, amount: String) -> String {
+    let mut sizes = ty.shape.iter().filter(|&&d| d != 0);
+    if sizes.clone().any(|&d| d < 0) {
+        return "has a size below 0".to_owned();
+    }
+    // An empty one has strides, too.
+    let is_counted = sizes.try_fold(1_i64, |a, &b| a.checked_mul(b)).is_some();
+    if is_counted { amount } else { "has sizes too large for any tensor".to_owned() }
 }
 
 impl Tensor {
@@ -395,14 +406,19 @@ mod tests {
     fn the_elements_must_be_as_many_as_the_type_has() {
         assert!(Tensor::from_elements(&[2, 1], vec![1u8, 2]).is_ok());
         assert_eq!(Tensor::from_elements(&[2, 2], vec![1u8]).unwrap_err().given, 1);
-        assert!(Tensor::from_elements::<u8>(&[-1, 0], vec![]).is_err());
+        let wrong = Tensor::from_elements::<u8>(&[-1, 0], vec![]).unwrap_err();
+        assert_eq!(wrong.to_string(), "a tensor u8[-1, 0] has a size below 0");
     }
 
     #[test]
     fn wrong_sizes_are_refused() {
         let ty = Type::new(DType::F32, [2, 3]);
         assert_eq!(Tensor::from_bytes(&ty, &[0; 23]).unwrap_err().needed, 24);
-        assert!(Tensor::from_bytes(&Type::new(DType::F32, [-1]), &[]).is_err());
+        let why =
+            |shape: &[i64]| Tensor::from_bytes(&Type::new(DType::F32, shape), &[]).unwrap_err().to_string();
+        assert_eq!(why(&[2]), "a tensor f32[2] needs 8 bytes of data but has 0");
+        assert_eq!(why(&[-1]), "a tensor f32[-1] has a size below 0");
+        assert!(why(&[0, i64::MAX, 9]).ends_with("has sizes too large for any tensor"));
     }
 
     #[test]
