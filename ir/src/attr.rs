@@ -194,11 +194,6 @@ impl Attributes {
         }
     }
 
-    /// A list of integers that must be there.
-    pub fn need_ints(&self, name: &str) -> Result<Vec<i64>, BadAttribute> {
-        self.get_ints(name)?.ok_or_else(|| BadAttribute::Missing(name.to_owned()))
-    }
-
     /// A float, or the default.
     pub fn get_float(&self, name: &str, default: f32) -> Result<f32, BadAttribute> {
         match self.get(name) {

@@ -75,7 +75,7 @@ impl Operation for Tiny {
     fn parse(name: &str, given: &Attributes) -> Option<Result<Self, BadAttribute>> {
         let tune = || {
             Ok(Self::Tune {
-                sizes: given.need_ints("sizes")?,
+                sizes: given.get_ints("sizes")?.ok_or_else(|| BadAttribute::Missing("sizes".to_owned()))?,
                 scale: given.get_float("scale", 1.0)?,
                 mode: given.get_name("the mode", "")?,
                 to: given.get_dtype("to")?.unwrap_or(DType::F32),
