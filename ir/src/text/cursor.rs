@@ -99,6 +99,11 @@ pub fn is_identifier(text: &str) -> bool {
     text.starts_with(starts_word) && text.chars().all(is_word)
 }
 
+/// Whether a number, as [`Cursor::number`] reads it, has digits alone: what is a float has something else, too.
+pub fn is_integer(number: &str) -> bool {
+    number.trim_start_matches('-').bytes().all(|b| b.is_ascii_digit())
+}
+
 /// The start of what is found in a text, as an error message shows it.
 pub fn shortened(found: String) -> String {
     const MOST: usize = 40;

@@ -64,7 +64,7 @@ mod parse;
 mod print;
 pub mod wildcard;
 
-pub use cursor::{Cursor, Place, is_identifier, shortened, starts_word};
+pub use cursor::{Cursor, Place, is_identifier, is_integer, shortened, starts_word};
 pub(crate) use print::{attributes, name, quoted};
 
 /// What stands before an attribute's empty list of floats, and of strings.

@@ -12,6 +12,7 @@ use crate::dtype::UnknownDType;
 use crate::tensor::{Element, dispatch};
 use crate::{DType, Function, FunctionId, Graph, Model, NodeId, NodeKind, Operation, Tensor, Type, Value};
 
+use super::cursor::is_integer;
 use super::lex::{Lexer, Token};
 use super::literal::{from_nan_bits, read};
 use super::{FLOATS, ParseError, Problem, STRINGS};
@@ -38,11 +39,6 @@ impl FromStr for Tensor {
 /// The function that a call by this name means: the last one of that name.
 pub(super) fn resolve<O>(name: &str, functions: &[Function<O>]) -> Option<FunctionId> {
     functions.iter().rposition(|f| f.name == name).map(|i| FunctionId(i as u32))
-}
-
-/// Whether a number has digits alone: what is a float has something else, too.
-fn is_integer(number: &str) -> bool {
-    number.trim_start_matches('-').bytes().all(|b| b.is_ascii_digit())
 }
 
 /// A text and the token at hand.

@@ -1,5 +1,7 @@
 //! Attributes: a value tells of what kind it is, unless it is written before it.
 
+use ir::text::is_integer;
+
 use super::{Parsed, Parser, Problem};
 use crate::proto::attribute_proto::AttributeType;
 use crate::proto::{AttributeProto, GraphProto, TensorProto, TypeProto};
@@ -146,11 +148,6 @@ impl Parser<'_> {
         self.takes('=')?;
         Ok(Single::Tensor(TensorProto { name: Some(name), ..self.tensor(&ty)? }))
     }
-}
-
-/// Whether a number has digits alone: what is a float has something else, too.
-fn is_integer(number: &str) -> bool {
-    number.trim_start_matches('-').bytes().all(|b| b.is_ascii_digit())
 }
 
 /// Makes a value that of an attribute.
