@@ -224,7 +224,7 @@ impl WrongOperator {
                 let value = (*nodes[at].inputs.get(slot)?)?;
                 let initializer = wrong.main.body.initializers.iter_mut().find(|i| i.value == value)?;
                 let right = onnx::tensor::from_proto(&initializer.tensor, External::Refuse).ok()?;
-                let zeros = Tensor::from_i128_fn(&right.ty(), |_| 0);
+                let zeros = Tensor::zeros(&right.ty());
                 initializer.tensor = TensorProto { name: None, ..onnx::tensor::to_proto("", &zeros) };
                 (zeros != right).then_some(wrong)
             }

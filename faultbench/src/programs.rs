@@ -115,12 +115,6 @@ fn tensor(program: &Program, value: ValueId) -> Option<Tensor> {
     onnx::tensor::from_proto(&initializer.tensor, External::Refuse).ok()
 }
 
-/// A tensor of zeros.
-fn zeros(tensor: &Tensor) -> Tensor {
-    let ty = tensor.ty();
-    if ty.dtype.is_float() { Tensor::from_f64_fn(&ty, |_| 0.0) } else { Tensor::from_i128_fn(&ty, |_| 0) }
-}
-
 /// The program with other initializers, where one changes.
 fn with_tensors(program: &Program, other: impl Fn(ValueId, &Tensor) -> Option<Tensor>) -> Option<Program> {
     let mut wrong = program.clone();
@@ -197,7 +191,7 @@ fn consumed_parameters(program: &Program) -> Option<Program> {
         for (slot, value) in node.inputs.iter().enumerate().skip(1) {
             let Some(value) = value.filter(|&value| is_list(value)) else { continue };
             if !seen.insert(value) {
-                let gone = zeros(&tensor(program, value)?);
+                let gone = Tensor::zeros(&tensor(program, value)?.ty());
                 return program.with_constants(&[(at, slot, gone)]);
             }
         }
@@ -272,7 +266,7 @@ fn zero_parameters(program: &Program) -> Option<Program> {
     let zeros = open.filter_map(|(at, slot, value)| {
         let said = types.iter().find(|input| input.name == program.main.name(value))?;
         let ty = said.with(&std::collections::BTreeMap::new())?;
-        Some((at, slot, Tensor::from_i128_fn(&ty, |_| 0)))
+        Some((at, slot, Tensor::zeros(&ty)))
     });
     let zeros: Vec<_> = zeros.collect();
     if zeros.is_empty() { None } else { program.with_constants(&zeros) }
@@ -280,7 +274,7 @@ fn zero_parameters(program: &Program) -> Option<Program> {
 
 fn zero_defaults(program: &Program) -> Option<Program> {
     let inputs: BTreeSet<ValueId> = program.main.body.inputs.iter().map(|port| port.value).collect();
-    with_tensors(program, |value, old| inputs.contains(&value).then(|| zeros(old)))
+    with_tensors(program, |value, old| inputs.contains(&value).then(|| Tensor::zeros(&old.ty())))
 }
 
 /// Nodes read the defaults, as constants, and none the inputs that have them.

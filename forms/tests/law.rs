@@ -77,7 +77,7 @@ fn nothing_is_piled_up_that_cannot_be_counted() {
         %1: f32[1, 1023, 1023, 0, 1023] = Abs(%0)\n  %2: f32[1, 1023, 1023, 0, 1023] = Neg(%1)\n  \
         return \"y\" = %2\n}\n";
     let model: Model = text.parse().expect("a model");
-    let x = Tensor::from_f64_fn(&model.graph.nodes[0].outputs[0], |_| 0.0);
+    let x = Tensor::zeros(&model.graph.nodes[0].outputs[0]);
     for form in ["Loop", "Scan"] {
         let only = Forms { share: 1.0, each: [(form, 1.0)].into() };
         let written = (0..60).filter_map(|seed| {

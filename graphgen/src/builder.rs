@@ -148,7 +148,7 @@ impl GraphBuilder {
             if used && !matches!(entry.origin, Origin::Node(_)) {
                 at[id] = Some(match form(id) {
                     Placeholder::Variable => graph.variable(format!("x{id}"), entry.ty.clone()),
-                    Placeholder::Constant => graph.constant(ir::Tensor::from_f64_fn(&entry.ty, |_| 0.0)),
+                    Placeholder::Constant => graph.constant(ir::Tensor::zeros(&entry.ty)),
                 });
             }
         }

@@ -211,7 +211,7 @@ mod tests {
         // y = −x, of 17·2²⁰ numbers each, beside a constant.
         let beside = |elements: i64| {
             let mut graph = Graph::new();
-            let w = graph.constant(Tensor::from_i128_fn(&Type::new(DType::U8, [elements]), |_| 0));
+            let w = graph.constant(Tensor::zeros(&Type::new(DType::U8, [elements])));
             let x = graph.variable("x", Type::new(DType::F32, [17 << 20]));
             let node = graph.operator(Unary(UnaryFn::Neg).into(), &[Some(x)]).expect("it fits");
             graph.output("y", Value::new(node, 0));

@@ -317,7 +317,7 @@ mod tests {
     }
 
     fn zeros(count: i64) -> Tensor {
-        Tensor::from_f64_fn(&f32s(count), |_| 0.0)
+        Tensor::zeros(&f32s(count))
     }
 
     #[test]

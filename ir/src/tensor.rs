@@ -231,6 +231,11 @@ impl Tensor {
         Type::new(self.dtype(), self.shape().iter().map(|&d| d as i64).collect::<Vec<_>>())
     }
 
+    /// A tensor of zeros; of NaNs where the dtype is f8e8m0, which has no zero.
+    pub fn zeros(ty: &Type) -> Self {
+        Self::from_i128_fn(ty, |_| 0)
+    }
+
     /// A tensor whose element at row-major position `i` is `f(i)`, rounded to the dtype.
     pub fn from_f64_fn(ty: &Type, mut f: impl FnMut(usize) -> f64) -> Self {
         Self::from_f64s(ty, &mut f)
@@ -378,6 +383,17 @@ mod tests {
             let trap = 1.0 + 2f64.powi(place) + 2f64.powi(-40);
             let rounded = Tensor::from_f64_fn(&Type::new(dtype, []), |_| trap);
             assert_eq!(rounded.to_f64s(), [1.0 + 2f64.powi(place + 1)]);
+        }
+    }
+
+    #[test]
+    fn zeros_are_zeros_of_every_dtype_that_has_one() {
+        for dtype in DType::ALL {
+            let has_none = dtype == DType::F8E8M0;
+            let ty = Type::new(dtype, [2]);
+            let zeros = Tensor::zeros(&ty);
+            assert!(zeros.to_f64s().iter().all(|&x| if has_none { x.is_nan() } else { x == 0.0 }), "{dtype}");
+            assert_eq!(zeros, Tensor::from_f64_fn(&ty, |_| 0.0));
         }
     }
 

@@ -28,7 +28,7 @@ fn everything() -> Model<Tiny> {
         [f32::NAN, -0.0, f32::INFINITY, f32::NEG_INFINITY, 1e-45, 0.1, f32::from_bits(0x7f80_0001)];
     let bytes: Vec<u8> = specials.iter().flat_map(|v| v.to_le_bytes()).collect();
     graph.constant(Tensor::from_bytes(&Type::new(DType::F32, [7]), &bytes).unwrap());
-    graph.constant(Tensor::from_f64_fn(&Type::new(DType::F16, [2, 0, 5]), |_| 0.0));
+    graph.constant(Tensor::zeros(&Type::new(DType::F16, [2, 0, 5])));
     let low = graph.constant(Tensor::from_f64_fn(&Type::new(DType::BF16, []), |_| -0.1));
     graph.constant(Tensor::from_i128_fn(&Type::new(DType::Bool, [2]), |i| i as i128));
     graph.constant(Tensor::from_i128_fn(&Type::new(DType::I64, [64]), |i| (i as i128 - 32) << 50));

@@ -158,7 +158,7 @@ fn with_node(kind: NodeKind<Tiny>, inputs: Vec<Option<Value>>) -> Model<Tiny> {
 #[test]
 fn inputs_and_constants_take_no_operands() {
     let x = Some(Value::new(NodeId(0), 0));
-    let constant = onnxsmith_ir::Tensor::from_f64_fn(&f32_of(&[2]), |_| 0.0);
+    let constant = onnxsmith_ir::Tensor::zeros(&f32_of(&[2]));
     let variable = NodeKind::Variable { name: "y".into() };
     for (kind, what) in [(variable, "variable `y`"), (NodeKind::Constant(constant.into()), "constant")] {
         assert_eq!(with_node(kind, vec![x]).validate(), Err(at(1, what, Fault::Operands)));

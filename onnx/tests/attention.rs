@@ -20,7 +20,7 @@ fn read(node: &str) -> Result<Imported, Error> {
 fn values(node: &str) -> Vec<f64> {
     let imported = read(node).unwrap_or_else(|e| panic!("{e}"));
     let ty = Type::new(DType::F32, [1, 1, 2, 1]);
-    let (q, k) = (Tensor::from_f64_fn(&ty, |_| 3.0), Tensor::from_f64_fn(&ty, |_| 0.0));
+    let (q, k) = (Tensor::from_f64_fn(&ty, |_| 3.0), Tensor::zeros(&ty));
     let v = Tensor::from_f64_fn(&ty, |i| [2.0, 6.0][i]);
     interp::evaluate_plain(&imported.model, &[q, k, v]).expect("values").remove(0).to_f64s()
 }

@@ -47,7 +47,7 @@ fn without_a_value_it_is_zeros_and_without_axes_one() {
         "n = Shape(x) e = Shape<start = 1>(x) z = ConstantOfShape(n) s = ConstantOfShape(e) y = Concat<axis = 0>(z, z)",
         &[],
     );
-    let y = result(&imported.expect("a model"), &[Tensor::from_f64_fn(&Type::new(DType::F32, [0]), |_| 0.0)]);
+    let y = result(&imported.expect("a model"), &[Tensor::zeros(&Type::new(DType::F32, [0]))]);
     assert_eq!(y.ty(), Type::new(DType::F32, [0]));
 }
 
@@ -77,7 +77,7 @@ fn a_range_of_floats_is_known_where_nothing_is_rounded() {
         );
         read("float[1] x", &format!("{constants} y = Range(a, b, c)"), &[])
     };
-    let x = [Tensor::from_f64_fn(&Type::new(DType::F32, [1]), |_| 0.0)];
+    let x = [Tensor::zeros(&Type::new(DType::F32, [1]))];
     assert_eq!(result(&range("0.5").expect("a model"), &x).to_f64s(), [0.5, 1.0, 1.5]);
     assert!(matches!(range("0.1"), Err(Error::Unsupported { .. })));
     assert!(matches!(range("0.0"), Err(Error::Invalid { .. })));
@@ -111,7 +111,7 @@ fn a_range_of_halves_is_computed_in_f32_and_rounded() {
                          c = Constant<value = float16[1] {15360}>()";
         read_in(opset, "float[1] x", &format!("{constants} y = Range{attribute}(a, b, c)"), &[])
     };
-    let x = [Tensor::from_f64_fn(&Type::new(DType::F32, [1]), |_| 0.0)];
+    let x = [Tensor::zeros(&Type::new(DType::F32, [1]))];
     assert_eq!(result(&range(27, "").expect("a model"), &x).to_f64s(), [2048.0, 2048.0, 2050.0, 2052.0]);
     assert!(matches!(range(27, "<stash_type = 10>"), Err(Error::Unsupported { .. })));
     assert!(matches!(range(26, ""), Err(Error::Invalid { .. })));

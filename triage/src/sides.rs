@@ -72,7 +72,7 @@ impl Given {
     /// Zeros of these types; `None` where something is no tensor.
     fn constants(&self) -> Option<Vec<Tensor>> {
         let is_tensors = self.outputs.len() == self.types.len();
-        is_tensors.then(|| self.types.iter().map(|ty| Tensor::from_f64_fn(ty, |_| 0.0)).collect())
+        is_tensors.then(|| self.types.iter().map(Tensor::zeros).collect())
     }
 }
 

@@ -77,7 +77,7 @@ fn the_least_integer_may_be_divided_but_not_by_minus_one() {
 fn constants_are_replaced_only_where_they_are_free() {
     let mut g = Graph::new();
     let x = g.variable("x", f32s(&[2]));
-    let w = g.constant(ir::Tensor::from_f64_fn(&f32s(&[2]), |_| 0.0));
+    let w = g.constant(ir::Tensor::zeros(&f32s(&[2])));
     let y = binary(&mut g, BinaryFn::Div, x, w);
     let model = model(g, y);
     let stuck = find_values(&model, &[], Stream::new(1), Budget::default()).unwrap();

@@ -27,7 +27,7 @@ pub(crate) trait Cell: Number + Pod {
 
 /// The zero of a dtype, or what stands for it where there is none: F8E8M0 has powers of two alone.
 pub(crate) fn zero<C: Cell>(dtype: DType) -> C {
-    let zero = Tensor::from_i128_fn(&Type::new(dtype, [1]), |_| 0);
+    let zero = Tensor::zeros(&Type::new(dtype, [1]));
     pod_read_unaligned(&zero.to_bytes())
 }
 
@@ -167,7 +167,7 @@ mod tests {
             let outputs = [Type::new(dtype, [1])];
             let c = Call { inputs: &[], outputs: &outputs, kernels: Kernels::Plain };
             let zero = dispatch_cell!(dtype, C => c.store_cells(0, vec![zero::<C>(dtype)]));
-            assert_eq!(zero, Ok(Tensor::from_i128_fn(&outputs[0], |_| 0)), "{dtype}");
+            assert_eq!(zero, Ok(Tensor::zeros(&outputs[0])), "{dtype}");
         }
     }
 }

@@ -13,7 +13,7 @@ pub(super) fn outputs(op: &Op, outputs: &[Type]) -> Option<Vec<Tensor>> {
         Op::Conv(_) | Op::ConvTranspose(_) | Op::AveragePool(_) | Op::LpPool(_) | Op::MaxPool(_)
     );
     let is_empty = has_window && outputs.iter().all(|ty| ty.count() == 0);
-    is_empty.then(|| outputs.iter().map(|ty| Tensor::from_f64_fn(ty, |_| 0.0)).collect())
+    is_empty.then(|| outputs.iter().map(Tensor::zeros).collect())
 }
 
 #[cfg(test)]
@@ -31,7 +31,7 @@ mod tests {
                     %2: f32[0, 0, 8192, 8192] = Conv(%0, %1) {auto_pad = \"SAME_UPPER\", kernel_shape = [8192, 8192]} \
                     return \"y\" = %2 }";
         let model: Model = text.parse().unwrap();
-        let nothing = Tensor::from_f64_fn(&Type::new(DType::F32, [0, 1, 8192, 8192]), |_| 0.0);
+        let nothing = Tensor::zeros(&Type::new(DType::F32, [0, 1, 8192, 8192]));
         let node = model.graph.nodes.last().unwrap();
         let ir::NodeKind::Operator(op) = &node.kind else { panic!("it is a Conv") };
         let y = run_node(op, &[Some(&nothing), Some(&nothing)], &node.outputs).unwrap();

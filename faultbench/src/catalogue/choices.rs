@@ -73,7 +73,7 @@ pub(super) const FAULTS: &[PlantedFault] = &[
         kernel: |n| {
             let high = n.input(2)?;
             match n.input(1) {
-                None => n.on(&[n.input(0), Some(&Tensor::from_f64_fn(&high.ty(), |_| 0.0)), Some(high)]),
+                None => n.on(&[n.input(0), Some(&Tensor::zeros(&high.ty())), Some(high)]),
                 Some(_) => None,
             }
         },

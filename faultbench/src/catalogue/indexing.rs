@@ -136,7 +136,7 @@ pub(super) const FAULTS: &[PlantedFault] = &[
         source: None,
         kernel: |n| {
             let indices = n.input(1).filter(|indices| indices.shape().is_empty())?;
-            n.with(1, &Tensor::from_i128_fn(&indices.ty(), |_| 0))
+            n.with(1, &Tensor::zeros(&indices.ty()))
         },
     },
     PlantedFault {

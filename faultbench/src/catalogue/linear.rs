@@ -205,7 +205,7 @@ fn gemm_accumulating_in_f16(n: &Node<'_>) -> Outputs {
     }
     let alpha = f64::from(op.alpha);
     // What is left of the right result without its products is beta·C.
-    let zeros = ir::Tensor::from_f64_fn(&a.ty(), |_| 0.0);
+    let zeros = ir::Tensor::zeros(&a.ty());
     let addend = n.with(0, &zeros)?.pop()?.to_f64s();
     Some(vec![ir::Tensor::from_f64_fn(y, |i| alpha * sums[i] + addend[i])])
 }

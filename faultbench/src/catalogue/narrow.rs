@@ -131,7 +131,7 @@ pub(super) const FAULTS: &[PlantedFault] = &[
         source: None,
         kernel: |n| {
             n.of(UNSIGNED_ZERO)?;
-            Some(vec![Tensor::from_i128_fn(n.outputs.first()?, |_| 0)])
+            Some(vec![Tensor::zeros(n.outputs.first()?)])
         },
     },
 ];

@@ -140,14 +140,10 @@ fn backwards(indices: &Tensor) -> Option<Tensor> {
 /// The updates that another operator leaves of them, added to the first operand.
 fn added_to(n: &Node<'_>, alone: &Op) -> Outputs {
     let (x, y) = (n.input(0)?, n.outputs.first()?);
-    let zeros = zeros(x);
+    let zeros = Tensor::zeros(&x.ty());
     let landed = only(alone, &[Some(&zeros), n.input(1), n.input(2)], y)?;
     let add = Op::from(Binary(BinaryFn::Add));
     Some(vec![only(&add, &[Some(x), Some(&landed)], y)?])
-}
-
-fn zeros(x: &Tensor) -> Tensor {
-    Tensor::from_i128_fn(&x.ty(), |_| 0)
 }
 
 /// The first operand with 1 where an update goes.

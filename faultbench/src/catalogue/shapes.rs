@@ -184,7 +184,7 @@ pub(super) const FAULTS: &[PlantedFault] = &[
         source: None,
         kernel: |n| {
             n.scalar()?;
-            Some(vec![Tensor::from_i128_fn(n.outputs.first()?, |_| 0)])
+            Some(vec![Tensor::zeros(n.outputs.first()?)])
         },
     },
     PlantedFault {

@@ -127,7 +127,7 @@ pub(super) const FAULTS: &[PlantedFault] = &[
             let Op::Dropout(Dropout { outputs: 2, .. }) = n.op else { return None };
             let mut right = n.right()?;
             let mask = right.get_mut(1)?;
-            *mask = ir::Tensor::from_i128_fn(&mask.ty(), |_| 0);
+            *mask = ir::Tensor::zeros(&mask.ty());
             Some(right)
         },
     },

@@ -181,7 +181,7 @@ impl<'r> Piece<'r> {
         let value = match live.choose(self.rng).copied() {
             Some(value) if self.chance(LIVE) => value,
             _ if self.chance(CONSTANT) => {
-                let value = self.graph.constant(zeros(&ty));
+                let value = self.graph.constant(Tensor::zeros(&ty));
                 self.constants.push(value.node);
                 value
             }
@@ -367,8 +367,4 @@ impl<'r> Piece<'r> {
 pub(super) fn unused<'n>(letter: char, used: impl Iterator<Item = &'n str>) -> String {
     let numbers = used.filter_map(|name| name.strip_prefix(letter)?.parse::<usize>().ok());
     format!("{letter}{}", numbers.max().map_or(0, |last| last + 1))
-}
-
-fn zeros(ty: &Type) -> Tensor {
-    if ty.dtype.is_float() { Tensor::from_f64_fn(ty, |_| 0.0) } else { Tensor::from_i128_fn(ty, |_| 0) }
 }

@@ -182,7 +182,7 @@ fn inputs_with_an_initializer_may_be_left_out() {
 
 /// A datum of each kind, and one without tensors of each that may have none.
 fn data() -> Vec<(Kind, Datum)> {
-    let two = || vec![tensor_of(DType::F32), Tensor::from_f64_fn(&Type::new(DType::F32, [0]), |_| 0.0)];
+    let two = || vec![tensor_of(DType::F32), Tensor::zeros(&Type::new(DType::F32, [0]))];
     vec![
         (Kind::Tensor, tensor_of(DType::F32).into()),
         (Kind::Sequence, Datum::Sequence(two())),

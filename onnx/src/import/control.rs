@@ -215,7 +215,7 @@ fn empty(walk: &mut Walk<'_, '_>, ty: Option<Type>, axis: usize) -> Result<Bound
         return Err(Error::invalid("outputs", format!("{ty} has no axis {axis} more")));
     }
     ty.shape.insert(axis, 0);
-    let tensor = Tensor::from_i128_fn(&ty, |_| 0);
+    let tensor = Tensor::zeros(&ty);
     walk.push_constant(tensor.into(), None).map(Bound::Tensor)
 }
 
@@ -347,7 +347,7 @@ impl<'p> Scan<'p> {
             let mut ty = walk.graph.ty(input.value).clone();
             ty.shape.remove(input.axis as usize);
             let ty = bounded(ty.dtype, &ty.shape)?;
-            arguments.push(Bound::Static(Tensor::from_i128_fn(&ty, |_| 0).into()));
+            arguments.push(Bound::Static(Tensor::zeros(&ty).into()));
         }
         let types = walk.types_of(self.body, arguments)?.split_off(self.states);
         let mut piles = Vec::with_capacity(types.len());

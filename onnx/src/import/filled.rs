@@ -34,7 +34,7 @@ fn constant_of_shape<'p>(
         return Err(Error::invalid("operand 0", format!("it must be i64 of rank 1, but is {}", shape.ty())));
     }
     let value = match attributes {
-        [] => Arc::new(Tensor::from_f64_fn(&Type::new(DType::F32, []), |_| 0.0)),
+        [] => Arc::new(Tensor::zeros(&Type::new(DType::F32, []))),
         given => attribute::constant(given, walk.context.options.external)?,
     };
     if value.len() != 1 {

@@ -133,7 +133,7 @@ impl Site {
 
     /// Gives an operand another type: it becomes an initializer of zeros.
     pub(super) fn retype(&mut self, operand: Operand, ty: &Type) -> Edit {
-        self.graph.initializer.push(tensor::to_proto(NEW, &Tensor::from_i128_fn(ty, |_| 0)));
+        self.graph.initializer.push(tensor::to_proto(NEW, &Tensor::zeros(ty)));
         let Operand { node, position, .. } = operand;
         let was = std::mem::replace(&mut self.node(node).input[position], NEW.to_owned());
         let was = self.ty(&was).map_or_else(String::new, ToString::to_string);

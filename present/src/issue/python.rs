@@ -147,7 +147,7 @@ mod tests {
         let special = [f64::NAN, f64::INFINITY, -0.0, 0.1];
         let tensor = Tensor::from_f64_fn(&Type::new(DType::F32, [2, 2]), |i| special[i]);
         assert_eq!(array(&tensor), "np.array([np.nan, np.inf, -0.0, 0.1], dtype=np.float32).reshape([2, 2])");
-        let many = Tensor::from_i128_fn(&Type::new(DType::U8, [65]), |_| 0);
+        let many = Tensor::zeros(&Type::new(DType::U8, [65]));
         assert!(array(&many).starts_with("np.frombuffer(base64.b64decode(\n    \"AAAA"), "{}", array(&many));
         assert_eq!(literal("a\"\\\n"), "\"a\\\"\\\\\\u000a\"");
     }
