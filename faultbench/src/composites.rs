@@ -207,27 +207,14 @@ impl WrongOperator {
         let mut wrong = program.clone();
         // What is wrong may have another type than was said.
         wrong.main.body.outputs.iter_mut().for_each(|port| port.declared = ValueInfoProto::default());
-        let nodes = &wrong.main.body.nodes;
-        let at = nodes.iter().position(|node| node.rest.op_type() == self.operator.name)?;
+        let at = wrong.main.body.nodes.iter().position(|node| node.rest.op_type() == self.operator.name)?;
         match self.mistake {
-            Mistake::Attribute(name) => {
-                let attributes = &mut wrong.main.body.nodes[at].attributes;
-                let before = attributes.len();
-                attributes.retain(|attribute| attribute.rest.name() != name);
-                (attributes.len() < before).then_some(wrong)
-            }
+            Mistake::Attribute(name) => without_attribute(wrong, at, name),
             Mistake::Operand(slot) => {
                 wrong.main.body.nodes[at].inputs.get_mut(slot)?.take()?;
                 Some(wrong)
             }
-            Mistake::Zero(slot) => {
-                let value = (*nodes[at].inputs.get(slot)?)?;
-                let initializer = wrong.main.body.initializers.iter_mut().find(|i| i.value == value)?;
-                let right = onnx::tensor::from_proto(&initializer.tensor, External::Refuse).ok()?;
-                let zeros = Tensor::zeros(&right.ty());
-                initializer.tensor = TensorProto { name: None, ..onnx::tensor::to_proto("", &zeros) };
-                (zeros != right).then_some(wrong)
-            }
+            Mistake::Zero(slot) => with_zeros(wrong, at, slot),
             Mistake::Reversed => {
                 wrong.main.body.nodes[at].inputs.reverse();
                 Some(wrong)
@@ -240,31 +227,11 @@ impl WrongOperator {
                 let first = constant(&mut wrong, DType::I64, &[], 0);
                 before(wrong, at, Kind::Sequence, "SequenceErase", first)
             }
-            Mistake::Occupied => {
-                let zero = constant(&mut wrong, first_dtype(program)?, &[], 0);
-                let node = &mut wrong.main.body.nodes[at];
-                let result = std::mem::take(&mut node.outputs);
-                *node = Node::new("SequenceConstruct", vec![Some(zero)], result);
-                Some(wrong)
-            }
-            Mistake::InPlace => {
-                let sequence = nodes[at].outputs[0]?;
-                let inserted = nodes.iter().position(|node| {
-                    node.rest.op_type() == "SequenceInsert" && node.inputs[0] == Some(sequence)
-                })?;
-                let longer = nodes[inserted].outputs[0];
-                let later =
-                    wrong.main.body.nodes[inserted + 1..].iter_mut().flat_map(|node| &mut node.inputs);
-                let mut is_read = false;
-                for operand in later.filter(|operand| **operand == Some(sequence)) {
-                    *operand = longer;
-                    is_read = true;
-                }
-                is_read.then_some(wrong)
-            }
+            Mistake::Occupied => Some(occupied(wrong, at, first_dtype(program)?)),
+            Mistake::InPlace => inserted_in_place(wrong, at),
             Mistake::Backwards => {
-                let list = |wrong: &mut Program, number: i64| constant(wrong, DType::I64, &[1], number);
-                let bounds = [-1, i64::MIN, -1, -1].map(|number| list(&mut wrong, number));
+                let bounds =
+                    [-1, i64::MIN, -1, -1].map(|number| constant(&mut wrong, DType::I64, &[1], number));
                 through(wrong, at, "Slice", &bounds)
             }
             Mistake::Negated => through(wrong, at, "Not", &[]),
@@ -281,22 +248,67 @@ impl WrongOperator {
                 let all = constant(&mut wrong, DType::I64, &[1], -1);
                 through(wrong, at, "Reshape", &[all])
             }
-            Mistake::Narrow => {
-                let dtype = first_dtype(program)?;
-                let narrow = if dtype.is_float() { narrower_float(dtype) } else { DType::I8 };
-                if dtype == narrow || dtype == DType::U8 {
-                    return None;
-                }
-                let between = wrong.main.fresh("narrow");
-                let cast = |from, to, dtype: DType| {
-                    Node::new("Cast", vec![Some(from)], vec![Some(to)]).with_int("to", code_of(dtype).into())
-                };
-                after(wrong, at, |value, result| {
-                    vec![cast(value, between, narrow), cast(between, result, dtype)]
-                })
-            }
+            Mistake::Narrow => narrowed(wrong, at, first_dtype(program)?),
         }
     }
+}
+
+fn without_attribute(mut program: Program, at: usize, name: &str) -> Option<Program> {
+    let attributes = &mut program.main.body.nodes[at].attributes;
+    let before = attributes.len();
+    attributes.retain(|attribute| attribute.rest.name() != name);
+    (attributes.len() < before).then_some(program)
+}
+
+/// The program in which a constant operand of a node is 0; `None` where it is already.
+fn with_zeros(mut program: Program, at: usize, slot: usize) -> Option<Program> {
+    let body = &mut program.main.body;
+    let value = (*body.nodes[at].inputs.get(slot)?)?;
+    let initializer = body.initializers.iter_mut().find(|i| i.value == value)?;
+    let right = onnx::tensor::from_proto(&initializer.tensor, External::Refuse).ok()?;
+    let zeros = Tensor::zeros(&right.ty());
+    initializer.tensor = TensorProto { name: None, ..onnx::tensor::to_proto("", &zeros) };
+    (zeros != right).then_some(program)
+}
+
+/// The program whose node makes a sequence of one scalar.
+fn occupied(mut program: Program, at: usize, dtype: DType) -> Program {
+    let zero = constant(&mut program, dtype, &[], 0);
+    let node = &mut program.main.body.nodes[at];
+    let result = std::mem::take(&mut node.outputs);
+    *node = Node::new("SequenceConstruct", vec![Some(zero)], result);
+    program
+}
+
+/// The program in which what reads the sequence that a node makes, after a tensor was inserted into it, reads the longer one; `None` where
+/// nothing does.
+fn inserted_in_place(mut program: Program, at: usize) -> Option<Program> {
+    let nodes = &mut program.main.body.nodes;
+    let sequence = nodes[at].outputs[0]?;
+    let inserted = nodes
+        .iter()
+        .position(|node| node.rest.op_type() == "SequenceInsert" && node.inputs[0] == Some(sequence))?;
+    let longer = nodes[inserted].outputs[0];
+    let later = nodes[inserted + 1..].iter_mut().flat_map(|node| &mut node.inputs);
+    let mut is_read = false;
+    for operand in later.filter(|operand| **operand == Some(sequence)) {
+        *operand = longer;
+        is_read = true;
+    }
+    is_read.then_some(program)
+}
+
+/// The program in which a result of this dtype goes through one of fewer bits, where there is such.
+fn narrowed(mut program: Program, at: usize, dtype: DType) -> Option<Program> {
+    let narrow = if dtype.is_float() { narrower_float(dtype) } else { DType::I8 };
+    if dtype == narrow || dtype == DType::U8 {
+        return None;
+    }
+    let between = program.main.fresh("narrow");
+    let cast = |from, to, dtype: DType| {
+        Node::new("Cast", vec![Some(from)], vec![Some(to)]).with_int("to", code_of(dtype).into())
+    };
+    after(program, at, |value, result| vec![cast(value, between, narrow), cast(between, result, dtype)])
 }
 
 /// The dtype of the first output.
