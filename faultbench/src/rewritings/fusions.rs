@@ -204,7 +204,7 @@ fn is_sum(op: &Op) -> bool {
     is_product(op) || matches!(op, Op::Reduce(_) | Op::AveragePool(_) | Op::GlobalPool(_))
 }
 
-fn is_normalization(op: &Op) -> bool {
+pub(super) fn is_normalization(op: &Op) -> bool {
     matches!(
         op,
         Op::BatchNorm(_)

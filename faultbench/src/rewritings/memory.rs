@@ -9,6 +9,7 @@ use ir::{NodeId, NodeKind, Value};
 use ops::movement::Reshape;
 use ops::{Graph, Op};
 
+use super::fusions::is_normalization;
 use super::{Pass, WrongRewriting};
 
 pub(super) const FAULTS: &[WrongRewriting] = &[
@@ -53,18 +54,7 @@ pub(super) const FAULTS: &[WrongRewriting] = &[
 ];
 
 fn is_along_an_axis(op: &Op) -> bool {
-    matches!(
-        op,
-        Op::Softmax(_)
-            | Op::BatchNorm(_)
-            | Op::LayerNorm(_)
-            | Op::InstanceNorm(_)
-            | Op::GroupNorm(_)
-            | Op::RmsNorm(_)
-            | Op::LpNorm(_)
-            | Op::MeanVariance(_)
-            | Op::Cumulative(_)
-    )
+    is_normalization(op) || matches!(op, Op::Softmax(_) | Op::Cumulative(_))
 }
 
 /// Whether a value is read after a node.
