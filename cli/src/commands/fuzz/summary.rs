@@ -9,15 +9,34 @@ use crate::commands::report::{known_causes, new_causes, suspects};
 
 /// The numbers, what is known of the findings, and last what is new.
 pub(super) fn text(report: &Report, cpu_seconds: f64, session: Session) -> String {
+    let groups = report.groups(oracles::cause::ALIKE);
+    let parts = [
+        counts_text(report, cpu_seconds, session),
+        values_text(report),
+        levels_text(&report.levels),
+        oracles_text(report),
+        targets_text(report),
+        suspects(report),
+        late_faults_text(report),
+        known_causes(&groups),
+        left_out_text(report),
+        unmet(report),
+        // What is new comes last, where it is seen.
+        new_causes(&groups),
+    ];
+    parts.concat()
+}
+
+/// Cases, times, verdicts and findings.
+fn counts_text(report: &Report, cpu_seconds: f64, session: Session) -> String {
     let of = match session {
         Session::Only => "",
         Session::Later => " by this command alone",
     };
-    let mut out = format!(
+    format!(
         "{} cases in {:.1} s ({cpu_seconds:.1} s of CPU{of}, {:.1} s inside the engines)\n\
          verdicts: {} pass, {} bug, {} incomparable\n\
-         findings: {}, of which {} are known\n\
-         undefined elements {:.3} %, cases with something undefined {:.2} %\n",
+         findings: {}, of which {} are known\n",
         report.cases,
         report.wall_seconds,
         report.backend_seconds,
@@ -26,6 +45,13 @@ pub(super) fn text(report: &Report, cpu_seconds: f64, session: Session) -> Strin
         report.verdicts.incomparable,
         report.findings,
         report.known,
+    )
+}
+
+/// What models hold, and how much of it can be compared.
+fn values_text(report: &Report) -> String {
+    let mut out = format!(
+        "undefined elements {:.3} %, cases with something undefined {:.2} %\n",
         100.0 * report.undefined_values_share,
         100.0 * report.undefined_cases_share,
     );
@@ -43,7 +69,12 @@ pub(super) fn text(report: &Report, cpu_seconds: f64, session: Session) -> Strin
         let named = sources.iter().take(6).map(|(name, share)| format!("{name} {:.0} %", 100.0 * share));
         out += &format!("undecidable because of {}\n", named.collect::<Vec<_>>().join(", "));
     }
-    out += &levels_text(&report.levels);
+    out
+}
+
+/// The further questions about each case.
+fn oracles_text(report: &Report) -> String {
+    let mut out = String::new();
     for (oracle, by_name) in &report.oracles.0 {
         for (name, a) in by_name {
             out += &format!(
@@ -52,6 +83,12 @@ pub(super) fn text(report: &Report, cpu_seconds: f64, session: Session) -> Strin
             );
         }
     }
+    out
+}
+
+/// What came of each target, and what rests on an allowance.
+fn targets_text(report: &Report) -> String {
+    let mut out = String::new();
     for (target, t) in &report.by_target {
         let share = report.elements_by_target.get(target).map_or_else(String::new, |elements| {
             format!(
@@ -66,13 +103,21 @@ pub(super) fn text(report: &Report, cpu_seconds: f64, session: Session) -> Strin
         let named: Vec<String> = by_name.iter().map(|(name, count)| format!("{name} {count}")).collect();
         out += &format!("{target}: answers that rest on an allowance: {}\n", named.join(", "));
     }
-    out += &suspects(report);
+    out
+}
+
+fn late_faults_text(report: &Report) -> String {
+    let mut out = String::new();
     for (engine, faults) in &report.late_faults {
         let kinds: Vec<String> = faults.iter().map(|(kind, count)| format!("{count} × {kind}")).collect();
         out += &format!("{engine}: {} that no case has in a fresh process\n", kinds.join(", "));
     }
-    let groups = report.groups(oracles::cause::ALIKE);
-    out += &known_causes(&groups);
+    out
+}
+
+/// What is not saved, and what the list of known findings has of others.
+fn left_out_text(report: &Report) -> String {
+    let mut out = String::new();
     if report.not_saved > 0 {
         out += &format!("{} cases with findings are not saved: --max-disk is used up\n", report.not_saved);
     }
@@ -82,9 +127,7 @@ pub(super) fn text(report: &Report, cpu_seconds: f64, session: Session) -> Strin
             report.known_elsewhere
         );
     }
-    out += &unmet(report);
-    // What is new comes last, where it is seen.
-    out + &new_causes(&groups)
+    out
 }
 
 /// How many entries of the list say nothing of this campaign, and how to list them.
