@@ -132,7 +132,7 @@ fn share(share: f64) -> String {
 }
 
 /// A distance in as many digits as say something.
-fn ulps(ulp: f64) -> String {
+pub fn ulps(ulp: f64) -> String {
     match ulp {
         0.0 => "0".to_owned(),
         few if few < 1e4 => format!("{}", (few * 100.0).round() / 100.0),

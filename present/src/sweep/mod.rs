@@ -15,6 +15,7 @@ mod scale;
 use maud::{Markup, html};
 use sweep::cases::{self, CASES};
 use sweep::rows::{Between, Counts, Row};
+use sweep::table::ulps;
 use sweep::{Identity, Rows};
 
 use crate::page::{counted, document, grouped, scrolling, share, tile};
@@ -209,14 +210,5 @@ fn ran(identity: &Identity) -> Markup {
             dt { "samples" } dd { (grouped(scope.samples)) " numbers of a dtype of more than 16 bits" }
             dt { "seed" } dd { (scope.seed) }
         }
-    }
-}
-
-/// A distance in as many digits as say something.
-fn ulps(ulp: f64) -> String {
-    match ulp {
-        0.0 => "0".to_owned(),
-        few if few < 1e4 => format!("{}", (few * 100.0).round() / 100.0),
-        many => format!("{many:.1e}"),
     }
 }
