@@ -192,7 +192,19 @@ impl Support {
 /// How it is said on which dtypes an operator is lacking that is written out where it is read.
 const ON: &str = "dtype is ";
 
-/// A text in quotes. What JSON escapes, TOML reads.
+/// A text in quotes. What JSON escapes, TOML reads; a DEL is one character more that TOML does not take as it is.
 fn quoted(text: &str) -> String {
-    serde_json::Value::from(text).to_string()
+    serde_json::Value::from(text).to_string().replace('\u{7f}', "\\u007f")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::quoted;
+
+    #[test]
+    fn whatever_an_engine_says_can_be_read_again() {
+        let said: String = ('\0'..='\u{ff}').chain(['\u{2028}', '😀']).collect();
+        let read: toml::Table = format!("said = {}", quoted(&said)).parse().expect("it is TOML");
+        assert_eq!(read["said"].as_str(), Some(said.as_str()));
+    }
 }
