@@ -21,9 +21,10 @@ impl Shard {
     /// A campaign that is not split.
     pub const WHOLE: Self = Self { index: 0, count: 1 };
 
-    /// The case that is `number`-th of this part.
+    /// The case that is `number`-th of this part; `u64::MAX`, which no campaign comes to, where none is.
     pub fn case(self, number: u64) -> u64 {
-        ((number / STRIPE) * self.count + self.index) * STRIPE + number % STRIPE
+        let stripe = (number / STRIPE).saturating_mul(self.count).saturating_add(self.index);
+        stripe.checked_mul(STRIPE).map_or(u64::MAX, |first| first + number % STRIPE)
     }
 
     /// Which of `count` parts has a case.
@@ -69,6 +70,15 @@ mod tests {
         }
         all.sort_unstable();
         assert!(all.into_iter().eq(0..12 * STRIPE));
+    }
+
+    #[test]
+    fn a_part_of_too_many_ends_where_numbers_do() {
+        let parts = [Shard { index: 0, count: 1 << 58 }, Shard { index: u64::MAX - 1, count: u64::MAX }];
+        assert_eq!(parts.map(|part| part.case(0)), [0, u64::MAX]);
+        assert_eq!(parts.map(|part| part.case(STRIPE)), [u64::MAX; 2]);
+        let last = u64::MAX - STRIPE;
+        assert_eq!(Shard::WHOLE.case(last), last);
     }
 
     #[test]

@@ -52,11 +52,17 @@ pub(crate) fn jobs() -> RangedU64ValueParser<usize> {
     RangedU64ValueParser::new().range(1..=MOST_JOBS)
 }
 
+/// The most parts of a campaign: more than there are machines, and few enough that the last case of each has a number.
+const MOST_PARTS: u64 = 1 << 16;
+
 /// A part of a campaign: `1/4`.
 pub(crate) fn shard(text: &str) -> Result<Shard, String> {
     let wanted = || format!("`{text}` is no shard; write 1/4 for the first of four");
     let (i, n) = text.split_once('/').ok_or_else(wanted)?;
     let (i, n): (u64, u64) = (i.parse().map_err(|_| wanted())?, n.parse().map_err(|_| wanted())?);
+    if n > MOST_PARTS {
+        return Err(format!("`{text}` is one of more parts than there may be: {MOST_PARTS}"));
+    }
     if (1..=n).contains(&i) { Ok(Shard { index: i - 1, count: n }) } else { Err(wanted()) }
 }
 
@@ -142,5 +148,6 @@ mod tests {
         }
         assert_eq!(shard("4/4"), Ok(Shard { index: 3, count: 4 }));
         assert!(shard("0/4").is_err() && shard("5/4").is_err() && shard("1").is_err());
+        assert!(shard("1/65536").is_ok() && shard("1/65537").is_err_and(|why| why.ends_with("65536")));
     }
 }
