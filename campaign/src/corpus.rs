@@ -24,15 +24,15 @@ use harness::threads;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Standing {
-    /// It is right: the engine was repaired, or the finding was never one.
+    /// The engine is right: it was repaired, or the finding was never one.
     Gone,
-    /// It was not judged: the case cannot be run, or the engine says that it lacks something.
+    /// The engine was not judged: the case cannot be run, or it says that it lacks something.
     Unjudged,
-    /// It gives something else than is written down as right, and the bounds leave that open.
+    /// The engine gives something else than is written down as right, and the bounds leave that open.
     Open,
-    /// It is wrong in another way than its signatures say.
+    /// The engine is wrong in another way than the signatures of the finding say.
     Changed,
-    /// It is wrong as its signatures say; where there is none, it is wrong.
+    /// The engine is wrong as the signatures of the finding say; where there is none, it is wrong.
     Shown,
 }
 

@@ -29,9 +29,9 @@ pub struct Names {
 /// What becomes of an entry.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Fate {
-    /// It covers findings by the names that they have now.
+    /// The entry covers findings by the names that they have now.
     Stays,
-    /// It covers findings by their former names alone. These are their names now, but for those that other entries cover.
+    /// The entry covers findings by their former names alone. These are their names now, but for those that other entries cover.
     Becomes(BTreeSet<String>),
     /// Nothing that was seen has a name that it covers.
     Unseen,

@@ -56,7 +56,7 @@ fn longer(program: &Program) -> Option<Program> {
     Some(program)
 }
 
-/// The same, in whatever body.
+/// A sequence in whatever body gets its last tensor twice.
 fn longer_inside(program: &Program) -> Option<Program> {
     let mut program = program.clone();
     program.ways().iter().find_map(|way| {
@@ -230,7 +230,7 @@ fn what_is_done_to_each_tensor_of_a_sequence_is_blamed_on_that() {
     assert_eq!(operators, ["SequenceConstruct", "SequenceMap", "Abs", "SequenceAt"], "{reduced:?}");
 }
 
-/// The same two tensors in a branch.
+/// Two tensors in a sequence in a branch.
 const INSIDE: &str = r#"<ir_version: 8, opset_import: ["" : 17]>
 inside (float[2] x, bool c) => (z) <int64 first = {-2}> {
     n = Neg(x)
@@ -432,7 +432,7 @@ columns (float[2, 3] x, float[2] begin) => (sum, all) {
 
 #[test]
 fn a_fault_in_a_scan_keeps_the_scan_and_is_blamed_on_it() {
-    /// It goes the other way.
+    /// The program whose scan goes the other way.
     fn forwards(program: &Program) -> Option<Program> {
         let mut program = program.clone();
         let mut nodes = program.main.body.nodes.iter_mut();

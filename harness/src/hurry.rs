@@ -16,7 +16,8 @@ use worker::{Case, Fault, Outcome, Pool, Run, WorkerError};
 /// How many times as long as other cases one may take. A machine that is busy makes it some times as long.
 const USUAL: u32 = 50;
 
-/// The same where what is asked is not whether it hangs, and a few seconds that are lost matter less than an answer.
+/// How many times as long one may take where what is asked is not whether it hangs, and a few seconds that are lost matter
+/// less than an answer.
 const ENOUGH: u32 = 200;
 
 /// The part of a case's time that is given at most, but for [`SECOND`] and what the whole model takes.

@@ -10,7 +10,7 @@ use ops::Model;
 
 use crate::target::Target;
 
-/// It, for one model with inputs, once that was needed. It takes as long as the bounds do.
+/// How far good implementations are, for one model with inputs, once that was needed. To find out takes as long as the bounds do.
 #[derive(Default)]
 pub struct Reached(RefCell<Option<ByTier>>);
 

@@ -405,19 +405,19 @@ impl Target {
         is_same
     }
 
-    /// The same for further questions about what hangs: it waits less, and does not ask what is known to hang.
+    /// This target for further questions about what hangs: it waits less, and does not ask what is known to hang.
     #[must_use]
     pub fn in_a_hurry(&self, hurry: &Arc<Hurry>) -> Self {
         Self { asked: Asked::InAHurry(Arc::clone(hurry)), ..self.clone() }
     }
 
-    /// The same where each question is asked in a process of its own, with all its time.
+    /// This target where each question is asked in a process of its own, with all its time.
     #[must_use]
     pub fn afresh(&self, hurry: &Arc<Hurry>) -> Self {
         Self { asked: Asked::Afresh(Arc::clone(hurry)), ..self.clone() }
     }
 
-    /// The same for questions to which a hang is no answer: it waits less.
+    /// This target for questions to which a hang is no answer: it waits less.
     #[must_use]
     pub fn briefly(&self) -> Self {
         Self { asked: Asked::Briefly, ..self.clone() }

@@ -1,6 +1,6 @@
 //! What an engine wrote to its standard error, for people.
 //!
-//! It may hold anything: colours for a terminal, bytes that are no text, characters that turn the order of what follows. Here
+//! Such output may hold anything: colours for a terminal, bytes that are no text, characters that turn the order of what follows. Here
 //! it becomes lines in which all that is seen is there, and all that is there is seen but for what steers a terminal. Whoever shows
 //! it escapes it as the place asks for, like any other text.
 

@@ -111,7 +111,7 @@ pub enum Spread {
     Positive,
 }
 
-/// Both.
+/// Every spread.
 pub const SPREADS: [Spread; 2] = [Spread::Centred, Spread::Positive];
 
 /// An operator on operands of concrete types.

@@ -30,7 +30,7 @@ impl Numbers {
         self.len() == 0
     }
 
-    /// Those at some positions, which may repeat.
+    /// The numbers at some positions, which may repeat.
     #[must_use]
     pub fn at(&self, positions: &[usize]) -> Self {
         match self {
@@ -39,7 +39,7 @@ impl Numbers {
         }
     }
 
-    /// These, and others of the same kind behind them.
+    /// These numbers, and others of the same kind behind them.
     #[must_use]
     pub fn and(self, others: Self) -> Self {
         match (self, others) {

@@ -155,7 +155,7 @@ pub struct Line {
     pub counts: Counts,
     /// The worst element, if one is off: where, what is right and what it has.
     pub worst: Option<String>,
-    /// The same by form.
+    /// The counts by form.
     pub forms: BTreeMap<Form, Counts>,
     /// What the backend says that it lacks.
     pub lacks: Option<String>,

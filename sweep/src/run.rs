@@ -33,7 +33,7 @@ pub struct Ran {
 pub enum Answer {
     /// Outputs, judged.
     Judged(Box<Tally>),
-    /// It says that it lacks something, or declares that it computes otherwise.
+    /// The target says that it lacks something, or declares that it computes otherwise.
     Lacks(String),
     /// A crash, a refusal, or outputs of a wrong type.
     Failed(String),

@@ -77,10 +77,10 @@ pub enum Error {
     /// There is a sweep already.
     #[error("{} holds a sweep already; --resume goes on with it", .0.display())]
     Exists(PathBuf),
-    /// It is another sweep.
+    /// The folder holds another sweep.
     #[error("{} holds another sweep: its operators, dtypes, forms, samples, backends or version differ", .0.display())]
     Other(PathBuf),
-    /// It is none.
+    /// The folder holds no sweep.
     #[error("{} holds no sweep", .0.display())]
     NoSweep(PathBuf),
 }
@@ -94,9 +94,9 @@ pub struct Store {
 /// Whether a sweep that is there is gone on with.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Earlier {
-    /// It is in the way.
+    /// An earlier sweep is in the way.
     Refused,
-    /// It is gone on with.
+    /// An earlier sweep is gone on with.
     Continued,
 }
 

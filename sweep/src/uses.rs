@@ -1,6 +1,6 @@
 //! Uses of operators that work element by element: attributes, and what their operands are.
 //!
-//! They are found by drawing, as campaigns draw them: nobody lists them here, and a new operator is swept without a line.
+//! Uses are found by drawing, as campaigns draw them: nobody lists them here, and a new operator is swept without a line.
 
 use graphgen::{DRAWN, Settings, Weights};
 use ir::{Attribute, Attributes, DType, DTypes, NodeKind, Operation, Stream, Type};

@@ -30,7 +30,7 @@ use Seen::{Apart, Flagged, Flushed, Wrong};
 
 /// A driver that is right but for one thing.
 struct Fault {
-    /// It …
+    /// What the driver does: "it …".
     what: &'static str,
     /// The operator, dtype and form that show it.
     on: (&'static str, &'static str, Form),

@@ -138,7 +138,7 @@ impl<'a> Suspect<'a> {
         self.concluded(target, all_defined, verdict, exam).map(|accused| (accused.verdict, accused.alone))
     }
 
-    /// The same, with the culprit's node.
+    /// What [`Self::conclude`] gives, with the culprit's node.
     pub(crate) fn concluded(
         &self,
         target: &Target,
@@ -320,7 +320,7 @@ struct AskedAlone {
     guilty: Option<NodeId>,
     /// Whether that shows the very same, and the output that is off hangs on it.
     is_same: bool,
-    /// Those whose fault may be the reason of it.
+    /// The nodes whose fault may be the reason of the finding.
     reasons: Vec<NodeId>,
     /// Whether one refuses its operands for the same cause.
     refuses_alone: bool,

@@ -309,7 +309,7 @@ fn with_parameters(program: &Program, inputs: &BTreeMap<String, Datum>) -> Optio
     with_parameters_of(program, inputs, &|_| true)
 }
 
-/// The same for those of some nodes of the main graph.
+/// The program with constants for those operands of some nodes of the main graph that this program has as attributes.
 fn with_parameters_of(
     program: &Program,
     inputs: &BTreeMap<String, Datum>,

@@ -43,7 +43,7 @@ pub enum NoInputs {
     /// The model cannot be read.
     #[error(transparent)]
     Model(#[from] onnx::Error),
-    /// It cannot be read with any of the sizes that were tried.
+    /// The model cannot be read with any of the sizes that were tried.
     #[error("{why} (with the sizes {sizes}; --dim NAME=N says what they are)")]
     Sizes {
         /// Why not.
@@ -51,7 +51,7 @@ pub enum NoInputs {
         /// Such sizes, of those that were tried.
         sizes: String,
     },
-    /// It cannot be read with any of the numbers that were tried for its inputs.
+    /// The model cannot be read with any of the numbers that were tried for its inputs.
     #[error(
         "no inputs were found that the model takes; --input NAME=FILE gives some. With small numbers: {why}"
     )]

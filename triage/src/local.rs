@@ -42,7 +42,7 @@ pub struct Subject {
     pub inputs: Vec<Tensor>,
     /// The model as it is written.
     written: Bytes,
-    /// The same without defaults that other values override, if it has any.
+    /// The model as it is written, without defaults that other values override, if it has any.
     plainer: Option<Bytes>,
     /// What its inputs and outputs are made of.
     pub(crate) interface: Interface,
@@ -65,13 +65,13 @@ pub struct Subject {
 /// Why a model cannot be judged.
 #[derive(Debug, thiserror::Error)]
 pub enum LocalError {
-    /// It has no inputs, or cannot be read.
+    /// The model has no inputs, or cannot be read.
     #[error(transparent)]
     Inputs(#[from] NoInputs),
-    /// Its inputs are other ones.
+    /// The inputs of the model are other ones.
     #[error("the inputs do not fit the model: {0}")]
     Bind(String),
-    /// It cannot be written out.
+    /// The model cannot be written out.
     #[error("written out, with its functions, it has too many nodes")]
     Functions,
     /// A worker cannot be started.
@@ -257,7 +257,7 @@ const ALONE: &str = "alone, on the operands that it should have";
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Standing {
-    /// It is right.
+    /// The result is right.
     Right,
     /// The target does not tell its operands, or its result, and cannot be asked about it alone.
     Untold,
@@ -265,9 +265,9 @@ pub enum Standing {
     Dear,
     /// Nothing can be said: the operator is not defined on these operands, or what is right is undecidable.
     Open,
-    /// It is right, and further off than good implementations are.
+    /// The result is right, and further off than good implementations are.
     Suspect,
-    /// It is wrong.
+    /// The result is wrong.
     Wrong,
 }
 
@@ -403,13 +403,13 @@ struct Found {
 }
 
 impl Found {
-    /// It, found so.
+    /// What was found, told as that of the operator alone.
     fn alone(self) -> Self {
         let why = if self.why.is_empty() { ALONE.to_owned() } else { format!("{ALONE}: {}", self.why) };
         Self { why, ..self }
     }
 
-    /// It, of an operator.
+    /// What was found, of an operator.
     fn of(self, node: u32, name: String, op: &str, types: Vec<String>) -> Judged {
         let Self { standing, why, used, elements, undecided } = self;
         Judged { node, name, op: op.to_owned(), types, standing, why, used, elements, undecided }

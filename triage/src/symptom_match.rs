@@ -16,7 +16,7 @@ pub(crate) enum SymptomMatch {
     Reason,
     /// Of one kind: elements that are off in another way, a panic at another place, the same refusal at another stage.
     Related,
-    /// The same symptom.
+    /// One and the same symptom.
     Same,
 }
 

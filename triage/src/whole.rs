@@ -38,14 +38,14 @@ pub struct Whole {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Answer {
-    /// It is within its bounds, and as near as good implementations are.
+    /// The answer is within its bounds, and as near as good implementations are.
     Right,
     /// Bounds say nothing, as they are wider than the values or infinite, and the elements that can be looked at are as near as
     /// good implementations have them.
     Plausible,
-    /// It is within its bounds, which may be infinite, and further off than good implementations are.
+    /// The answer is within its bounds, which may be infinite, and further off than good implementations are.
     Suspect,
-    /// It is wrong.
+    /// The answer is wrong.
     Wrong,
     /// Nothing can be said: all is undecidable or undefined.
     Open,
@@ -85,7 +85,7 @@ pub struct Reach {
 }
 
 impl Reach {
-    /// That of the bounds of an output.
+    /// The reach of the bounds of an output.
     pub fn of(name: &str, expected: &Bounded) -> Self {
         let elements = expected.tensor.len();
         let undecided = expected.undecidable() + expected.undefined.len();

@@ -113,7 +113,7 @@ fn is_tensor(kind: &Kind) -> bool {
 #[serde(tag = "type", rename_all = "snake_case")]
 #[allow(clippy::large_enum_variant, reason = "there is one for each process")]
 pub enum Greeting {
-    /// It is ready.
+    /// The engine is ready.
     Hello(Hello),
     /// The engine cannot run here.
     Unavailable {

@@ -32,7 +32,7 @@ struct Kind {
 
 /// What runs an adapter.
 enum Program {
-    /// It is a program itself.
+    /// The adapter is a program itself.
     Itself,
     /// Below the working directory.
     Below(&'static str),

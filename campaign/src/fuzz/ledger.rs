@@ -40,7 +40,7 @@ pub(super) struct Ledger<'p> {
 enum Unsaved {
     /// A stop came while it was reduced.
     Stopped,
-    /// It cannot be written.
+    /// The case cannot be written.
     Store(StoreError),
 }
 

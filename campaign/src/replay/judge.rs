@@ -51,7 +51,7 @@ pub(super) struct Question {
     reached: Rc<Reached>,
     /// What of it is known to hang, by engine.
     hurries: RefCell<BTreeMap<String, Arc<Hurry>>>,
-    /// The same as a case of a campaign, once an oracle needed that.
+    /// The question as a case of a campaign, once an oracle needed that.
     case: OnceCell<Case>,
 }
 
@@ -129,7 +129,7 @@ impl Question {
 }
 
 impl Question {
-    /// The same as a case of a campaign.
+    /// The question as a case of a campaign.
     fn case(&self, all_defined: bool) -> &Case {
         self.case.get_or_init(|| Case {
             onnx: self.onnx.to_vec(),
@@ -232,7 +232,7 @@ impl Reference {
         })
     }
 
-    /// The same, and what a campaign calls what it finds.
+    /// What comes of a run, and what a campaign calls what it finds.
     pub(super) fn judge_and_name(&self, target: &Target, ran: &Run) -> Judgement {
         let judged = self.judge(target, &ran.outcome);
         if !judged.result.is_wrong() || !judged.signatures.is_empty() {

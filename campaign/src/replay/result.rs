@@ -113,7 +113,7 @@ impl Judgement {
         Self { result, why: why.into(), signatures: Vec::new() }
     }
 
-    /// The same, with what else there is to say of why.
+    /// This judgement, with what else there is to say of why.
     pub(super) fn with(self, more: Option<String>) -> Self {
         match more {
             Some(more) => Self { why: format!("{}: {more}", self.why), ..self },
@@ -121,7 +121,7 @@ impl Judgement {
         }
     }
 
-    /// The same, with the time that a target had where it was not enough.
+    /// This judgement, with the time that a target had where it was not enough.
     pub(super) fn with_time_of(self, target: &Target) -> Self {
         match self.result {
             Result::Timeout => self.with(Some(target.patience())),

@@ -44,7 +44,7 @@ pub(crate) fn run(common: Common, args: &Corpus) -> anyhow::Result<Exit> {
 /// Engines that findings accuse.
 pub(super) struct Opened {
     pub(super) targets: Vec<Target>,
-    /// Those that are not there, and why.
+    /// The accused engines that are not there, and why.
     pub(super) not_opened: BTreeMap<String, String>,
 }
 

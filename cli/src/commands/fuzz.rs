@@ -141,7 +141,7 @@ pub(super) struct Results<'a> {
 /// Whether a command ran all of a campaign. The processor time of others is not known: their workers count once they have ended.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Session {
-    /// It did.
+    /// This one did.
     Only,
     /// Others ran before.
     Later,

@@ -167,7 +167,7 @@ fn interrupts() -> anyhow::Result<Arc<AtomicBool>> {
     interrupts_with("the cases under way are finished and stored")
 }
 
-/// The same, where the user is told that something else is kept.
+/// What [`interrupts`] gives, where the user is told that something else is kept.
 fn interrupts_with(kept: &'static str) -> anyhow::Result<Arc<AtomicBool>> {
     let stop = Arc::new(AtomicBool::new(false));
     let seen = Arc::clone(&stop);

@@ -103,7 +103,7 @@ impl Maker<'_> {
         if self.values == Values::None { Ok(case) } else { written(case, settings, stream.child("forms")) }
     }
 
-    /// The same before it is written as a program.
+    /// The valid case that a stream gives, before it is written as a program.
     fn flat(&self, index: u64, asked: &Settings, stream: Stream) -> Result<Case, CaseError> {
         // The first that has values on which everything is defined, else the first.
         let mut spare: Option<Case> = None;

@@ -1,6 +1,6 @@
 //! Models drawn without constraints: operators with operands and attributes that know nothing of each other.
 //!
-//! This is the opposite end from [`graphgen`], which only makes what is valid. What stays is what makes an ONNX model
+//! Such models are at the opposite end from [`graphgen`], which only makes what is valid. What stays is what makes an ONNX model
 //! at all: names are given once and before they are used, and operators exist in the opset. A model has few nodes, so
 //! that some are valid by chance.
 

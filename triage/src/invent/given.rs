@@ -34,7 +34,7 @@ impl Given {
         self.inputs.contains_key(input) || self.files.contains_key(input)
     }
 
-    /// The same, with the values in files as the inputs of the model are declared. What is about no input stays as it is.
+    /// What is given, with the values in files as the inputs of the model are declared. What is about no input stays as it is.
     pub(super) fn settled(&self, inputs: &[InputType]) -> Result<Self, NoInputs> {
         let mut settled = Self { files: BTreeMap::new(), ..self.clone() };
         for (name, Ways { values, no_tensor }) in &self.files {
@@ -50,7 +50,7 @@ impl Given {
         Ok(settled)
     }
 
-    /// The same, with the sizes that the values have of inputs: other inputs have them too, where the model calls them the same.
+    /// What is given, with the sizes that the values have of inputs: other inputs have them too, where the model calls them the same.
     pub(super) fn bound(self, inputs: &[InputType]) -> Result<Self, NoInputs> {
         let told = told_sizes(inputs, &self.inputs)?;
         let undrawn = inputs.iter().filter(|input| !self.inputs.contains_key(&input.name));

@@ -110,7 +110,7 @@ impl<'t> Interest<'t> {
         })
     }
 
-    /// The same interest on a target that is asked in another way.
+    /// This interest on a target that is asked in another way.
     pub(super) fn on<'o>(&self, target: &'o Target) -> Interest<'o> {
         Interest { target, wanted: self.wanted.clone(), tame: self.tame, is_taken: self.is_taken }
     }

@@ -88,7 +88,7 @@ impl Problem {
         })
     }
 
-    /// It, to be run and held to a profile; `None` where the reference has no values for it.
+    /// The problem, to be run and held to a profile; `None` where the reference has no values for it.
     pub(crate) fn trial(&self, profile: &'static Profile) -> Option<Trial> {
         Trial::written(self.model.clone(), self.inputs.clone(), self.onnx().ok()?, self.interface(), profile)
     }

@@ -30,7 +30,7 @@ pub(super) fn without<'v>(
     Edit::cutting(problem, nodes, values, leaf)?.apply(problem)
 }
 
-/// The same with inputs in place of the nodes. A computed value that only these nodes used becomes an output,
+/// A problem with inputs in place of some nodes. A computed value that only these nodes used becomes an output,
 /// or nobody would see it. A value that other nodes use too does not: an engine may treat it in another way
 /// once it is an output.
 pub(crate) fn cut_out(

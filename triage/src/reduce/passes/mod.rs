@@ -69,10 +69,10 @@ pub(super) const GRAPH_TIERS: &[&[Pass]] = &[
     &[attributes::defaults],
 ];
 
-/// The same for an operator alone.
+/// The tiers for an operator alone.
 pub(super) const OPERATOR_TIERS: &[&[Pass]] = &[&[attributes::defaults]];
 
-/// The same for an operator that is written out where it is read.
+/// The tiers for an operator that is written out where it is read.
 pub(super) const COMPOSITE_TIERS: &[&[Pass]] = &[&[forms::fewer_attributes]];
 
 /// Ranges that cover `0..n`: halves, then quarters, down to single places. In this order the few that matter among
