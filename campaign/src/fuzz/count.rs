@@ -23,6 +23,8 @@ pub(super) struct Counted {
     pub(super) report: Report,
     /// What went wrong on our side.
     pub(super) trouble: Vec<String>,
+    /// Whether the campaign's time was over before the case was judged.
+    pub(super) is_cut_off: bool,
     /// What was found, with what it takes to save it.
     pub(super) found: Option<Box<Found>>,
 }
@@ -61,10 +63,10 @@ impl Counted {
             }
             count_others(&mut report, plan, &ran);
         }
-        let trouble = ran.trouble.clone();
+        let (trouble, is_cut_off) = (ran.trouble.clone(), ran.is_cut_off);
         let is_kept = report.findings > 0 || !report.suspects.kinds.is_empty();
         let found = is_kept.then(|| Found::new(ran)).flatten().map(Box::new);
-        Self { index, report, trouble, found }
+        Self { index, report, trouble, is_cut_off, found }
     }
 
     /// Reduces the case for what it seems to be saved for.

@@ -87,7 +87,7 @@ impl<'p> Ledger<'p> {
 
     /// Counts the next case, and saves it where it is one to keep. Breaks where a stop came before it could be saved.
     pub(super) fn take(&mut self, counted: Counted) -> Result<ControlFlow<()>, StoreError> {
-        let Counted { index, mut report, trouble, found } = counted;
+        let Counted { index, mut report, trouble, found, .. } = counted;
         if self.waits() == Duration::ZERO {
             self.since = Instant::now();
         }

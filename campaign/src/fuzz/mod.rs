@@ -159,7 +159,7 @@ pub fn fuzz(
     let narrowed = run::Narrowed::of(plan);
     let seen = Seen::new(plan, &store.total()?.clusters);
     let mut ledger = Ledger::new(plan, store, on_event, &queue)?;
-    std::thread::scope(|scope| {
+    let cut_off = std::thread::scope(|scope| {
         let (sender, receiver) = mpsc::sync_channel(WAITING * plan.jobs.max(1));
         for _ in 0..plan.jobs.max(1) {
             let sender = sender.clone();
@@ -172,7 +172,7 @@ pub fn fuzz(
                     let ran = match run::run(plan, narrowed, index, turn.level, &|| queue.is_over()) {
                         Some(ran) if !plan.has_cut() => ran,
                         Some(_) | None if queue.is_stopped() => break,
-                        // Others behind it are done, and count.
+                        // Others behind it may be done, and count.
                         Some(_) | None => run::Ran::cut_off(index),
                     };
                     turn.signatures = ran.signatures();
@@ -200,16 +200,26 @@ pub fn fuzz(
     let late = plan.targets.iter().map(|target| (target.backend.clone(), target.late_faults()));
     report.late_faults = late.filter(|(_, faults)| !faults.is_empty()).collect();
     report.mark_known(&plan.known, &identity);
+    for Counted { index, trouble, .. } in cut_off {
+        for what in trouble {
+            report.troubles += 1;
+            report.trouble.push(what.clone());
+            on_event(&Event::Trouble { index, what });
+        }
+    }
     Ok(report)
 }
 
-/// Takes results as they come, and counts and stores them in the order of their numbers.
+/// Takes results as they come, and counts and stores them in the order of their numbers. What was cut off counts where something
+/// behind it is done, as what is stored has no gaps. The others are given back: a later session runs them again.
 fn store_in_order(
     ledger: &mut Ledger<'_>,
     queue: &Queue<'_>,
     receiver: &Receiver<(u64, Counted)>,
-) -> Result<(), StoreError> {
+) -> Result<Vec<Counted>, StoreError> {
     let mut early: BTreeMap<u64, Counted> = BTreeMap::new();
+    // Cases that come next, all cut off.
+    let mut cut_off: Vec<Counted> = Vec::new();
     loop {
         match receiver.recv_timeout(CHECKPOINT) {
             Ok((number, counted)) => {
@@ -218,13 +228,23 @@ fn store_in_order(
                 early.extend(receiver.try_iter());
             }
             Err(RecvTimeoutError::Timeout) => {}
-            Err(RecvTimeoutError::Disconnected) => return ledger.commit(queue.seconds()),
-        }
-        while let Some(counted) = early.remove(&ledger.next()) {
-            if ledger.take(counted)?.is_break() {
-                return ledger.commit(queue.seconds());
+            Err(RecvTimeoutError::Disconnected) => {
+                ledger.commit(queue.seconds())?;
+                return Ok(cut_off);
             }
-            queue.done(ledger.next());
+        }
+        while let Some(counted) = early.remove(&(ledger.next() + cut_off.len() as u64)) {
+            if counted.is_cut_off {
+                cut_off.push(counted);
+                continue;
+            }
+            for counted in cut_off.drain(..).chain([counted]) {
+                if ledger.take(counted)?.is_break() {
+                    ledger.commit(queue.seconds())?;
+                    return Ok(Vec::new());
+                }
+                queue.done(ledger.next());
+            }
         }
         if ledger.waits() >= CHECKPOINT {
             ledger.commit(queue.seconds())?;

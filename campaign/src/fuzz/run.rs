@@ -41,6 +41,8 @@ pub(super) struct Ran {
     pub(super) verdicts: Vec<(usize, Judged)>,
     /// What went wrong on our side.
     pub(super) trouble: Vec<String>,
+    /// Whether the campaign's time was over before the case was judged.
+    pub(super) is_cut_off: bool,
 }
 
 /// Why a case is not judged.
@@ -57,7 +59,7 @@ impl Ran {
         let why = format!(
             "case {index} is not judged: the time was over before it was answered, or what it shows had a name"
         );
-        Self { index, trouble: vec![why], ..Self::default() }
+        Self { index, trouble: vec![why], is_cut_off: true, ..Self::default() }
     }
 
     /// Runs and judges a case whose model is not, or may not be, valid.
