@@ -9,7 +9,7 @@ use std::sync::Arc;
 use ir::execute::{Each, Keep, Machine, Step, Values, execute};
 use ir::{DType, NodeId, Tensor, Type};
 use ops::plain::working_dtype;
-use ops::{Arith, Call, Data, Model, Op, Operator, Reject};
+use ops::{Arith, Call, Data, Model, Op, Operator, Reads, Reject};
 
 /// How a number system takes part in running a model.
 pub trait System {
@@ -180,7 +180,7 @@ impl<S: System> Machine<Op> for Reader<'_, S> {
         let dtype = working_dtype(&types, outputs);
         let arith = self.system.arith(dtype);
         let is_open = std::mem::take(&mut self.is_open) || operands.iter().flatten().any(|held| held.is_open);
-        let is_cast = matches!(op, Op::Cast(_) | Op::CastLike(_));
+        let is_cast = op.facts(&types).reads == Reads::Cast;
         let narrowed: Each<Option<Data<S::A>>> = operands
             .iter()
             .zip(&types)

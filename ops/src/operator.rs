@@ -77,6 +77,9 @@ pub struct Facts {
 pub enum Reads {
     /// The elements of an operand, at least of one.
     Elements,
+    /// The elements of an operand, to cast them and for nothing else: where the node's dtype is narrower, that is the rounding, not
+    /// one before a calculation.
+    Cast,
     /// The types of the operands alone, so that the outputs are known before any element is
     /// ([`plain::of_types`](crate::plain::of_types)).
     Types,

@@ -264,7 +264,7 @@ impl Operator for Cast {
     fn facts(&self, x: &[Option<&Type>]) -> Facts {
         Facts {
             since: 13,
-            reads: Reads::Elements,
+            reads: Reads::Cast,
             cost: Cost::PerOutput(1),
             batch: Batch::Together,
             linear: None,
@@ -292,7 +292,7 @@ impl Operator for CastLike {
     fn facts(&self, x: &[Option<&Type>]) -> Facts {
         Facts {
             since: 13,
-            reads: Reads::Elements,
+            reads: Reads::Cast,
             cost: Cost::PerOutput(1),
             batch: Batch::Together,
             linear: None,
