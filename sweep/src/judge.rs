@@ -93,13 +93,13 @@ impl Output<'_> {
         let error = bounded.error_at(index);
         let overflown = if error > 0.0 { bounded.overflown_at(index) } else { None };
         match (expected, actual) {
-            (Element::Real(value), Element::Real(actual)) => match overflown {
-                Some(overflown) => Some(is_beyond_too(overflown, value, actual)),
-                None => {
-                    let accept = Acceptance { value, error, zero_sign: !self.profile.ignores_zero_sign };
-                    error.is_finite().then(|| accept.accepts(actual))
+            (Element::Real(value), Element::Real(actual)) => {
+                if let Some(overflown) = overflown {
+                    return Some(is_beyond_too(overflown, value, actual));
                 }
-            },
+                let accept = Acceptance { value, error, zero_sign: !self.profile.ignores_zero_sign };
+                error.is_finite().then(|| accept.accepts(actual))
+            }
             (Element::Whole(value), Element::Whole(actual)) if overflown.is_some() => {
                 Some(after_overflow(bounded.tensor.dtype(), value, actual))
             }
