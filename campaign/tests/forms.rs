@@ -464,7 +464,7 @@ fn a_campaign_saves_what_a_finding_in_a_form_is_reduced_to() {
         jobs: 2,
         cases: Some(20),
         ..Plan::of(
-            Maker { values: Values::Plain, ..Maker::new(20, settings) },
+            Maker { values: Values::Plain, ..Maker::new(21, settings) },
             Target::here(Box::new(Having(contrary))),
         )
     };

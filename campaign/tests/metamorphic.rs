@@ -224,7 +224,7 @@ fn a_fusion_within_the_bounds_is_seen_by_the_one_relation_that_it_does_not_see_t
     // In halves: the relation `scale` leaves them out.
     let settings = Settings {
         nodes: 4,
-        operators: ["Neg", "Exp", "Transpose", "Add"].into(),
+        operators: ["Neg", "Exp", "Transpose"].into(),
         dtypes: DTypes::of(&[DType::F16]),
         max_elements: 64,
         ..Settings::default()
@@ -233,7 +233,7 @@ fn a_fusion_within_the_bounds_is_seen_by_the_one_relation_that_it_does_not_see_t
     let by_reference =
         campaign(contracting(), settings.clone(), &["differential"], 200, &out.path().join("by-reference"));
     assert_eq!(by_reference.findings, 0, "{:?}", by_reference.clusters);
-    let report = campaign(contracting(), settings, &["metamorphic"], 700, &out.path().join("by-relation"));
+    let report = campaign(contracting(), settings, &["metamorphic"], 1500, &out.path().join("by-relation"));
     let answers = &report.oracles.0["metamorphic"];
     let seen: BTreeSet<&str> =
         answers.iter().filter(|(_, a)| a.bug > 0).map(|(name, _)| name.as_str()).collect();
