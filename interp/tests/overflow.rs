@@ -41,6 +41,8 @@ const AND_BACK: &str =
 const SCALED_BACK: &str =
     "  %1: f32[1] = Exp(%0)\n  %2: f32[1] = Mul(%1, %0)\n  %3: f32[1] = Div(%2, %1)\n  return \"y\" = %3";
 const SUMMED: &str = "  %1: f32[] = ReduceSum(%0) {keepdims = 0}\n  return \"y\" = %1";
+const HALVES: &str = "  %1: f16[1] = Cast(%0) {to = f16}\n  %2: f16[] = constant {1.0}\n  \
+                          %3: f16[1] = Add(%1, %2)\n  return \"y\" = %3";
 
 #[test]
 fn an_overflow_has_its_sign_and_its_size() {
@@ -124,8 +126,6 @@ fn near_the_largest_number_it_is_that_or_an_infinity() {
     for answer in [f64::NAN, LARGE] {
         assert_eq!(passes(SUMMED, &x, answer, &Profile::DECLARED), Some(false));
     }
-    const HALVES: &str = "  %1: f16[1] = Cast(%0) {to = f16}\n  %2: f16[] = constant {1.0}\n  \
-                          %3: f16[1] = Add(%1, %2)\n  return \"y\" = %3";
     // To nearest it is the largest.
     for profile in [&Profile::TIGHT, &Profile::DECLARED] {
         let judged = |answer| passes(HALVES, &[65504.0], answer, profile);
@@ -196,7 +196,12 @@ fn steps_on_an_overflow_keep_what_is_known() {
         ("Max(%1, %2)", &[(INF, Some(true)), (-2.0, Some(false))]),
         (
             "Sqrt(%1)",
-            &[(INF, Some(true)), (1.8446743e19, Some(true)), (1.8e19, Some(false)), (f64::NAN, Some(false))],
+            &[
+                (INF, Some(true)),
+                (1.844_674_3e19, Some(true)),
+                (1.8e19, Some(false)),
+                (f64::NAN, Some(false)),
+            ],
         ),
         ("Tanh(%1)", &[(1.0, Some(true)), (0.5, Some(false)), (f64::NAN, Some(false))]),
         ("Sin(%1)", &[(0.5, None), (f64::NAN, None)]),
