@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use ir::{DType, DTypes, Stream, Type};
-use ops::draw::{Limits, Taste};
+use ops::draw::{self, Limits, Taste};
 use ops::spec::Arity;
 use ops::{Op, Spec};
 use rand::RngExt;
@@ -312,9 +312,7 @@ impl Settings {
 
     /// Of these dtypes those that the operator's operands or outputs have.
     pub(crate) fn in_use(&self, spec: &Spec, of: DTypes) -> DTypes {
-        let allowed = of.intersection(self.dtypes);
-        let wanted = allowed.intersection(self.wanted_by(spec));
-        if wanted.is_empty() { allowed } else { wanted }
+        draw::in_use(of.intersection(self.dtypes), self.wanted_by(spec))
     }
 
     /// The dtypes that operands and outputs of the operator have wherever it allows one of them.

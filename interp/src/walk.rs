@@ -180,12 +180,12 @@ impl<S: System> Machine<Op> for Reader<'_, S> {
         let dtype = working_dtype(&types, outputs);
         let arith = self.system.arith(dtype);
         let is_open = std::mem::take(&mut self.is_open) || operands.iter().flatten().any(|held| held.is_open);
-        let is_cast = op.facts(&types).reads == Reads::Cast;
+        let is_cast = || op.facts(&types).reads == Reads::Cast;
         let narrowed: Each<Option<Data<S::A>>> = operands
             .iter()
             .zip(&types)
             .map(|(held, ty)| match (held, ty) {
-                (Some(held), Some(ty)) if ty.dtype != dtype && is_cast => {
+                (Some(held), Some(ty)) if ty.dtype != dtype && is_cast() => {
                     self.system.cast(&arith, held.data(self.system), ty.dtype)
                 }
                 (Some(held), Some(ty)) if ty.dtype != dtype => {

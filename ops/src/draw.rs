@@ -96,10 +96,14 @@ impl Taste {
 impl Limits {
     /// Of these dtypes those in use: the wanted ones or, where none is among them, all that there may be.
     pub fn in_use(&self, of: DTypes) -> DTypes {
-        let allowed = of.intersection(self.dtypes);
-        let wanted = allowed.intersection(self.wanted);
-        if wanted.is_empty() { allowed } else { wanted }
+        in_use(of.intersection(self.dtypes), self.wanted)
     }
+}
+
+/// Of dtypes that there may be the wanted ones, or all where none is among them.
+pub fn in_use(allowed: DTypes, wanted: DTypes) -> DTypes {
+    let both = allowed.intersection(wanted);
+    if both.is_empty() { allowed } else { both }
 }
 
 /// What the draw is for.
