@@ -27,7 +27,7 @@ fn model(seed: u64) -> (Model, Vec<(String, Tensor)>) {
     let stream = Stream::new(seed);
     let opset = stream.child("opset").rng().random_range(ir::graph::OPSETS);
     let narrow = if seed.is_multiple_of(3) { 1.0 } else { 0.0 };
-    let settings = Settings { opset, nodes: 8, function: 0.2, narrow, ..Settings::default() };
+    let settings = Settings { opset, nodes: 8, function: 0.2, narrow, related: 0.2, ..Settings::default() };
     let generated = generate(&settings, &Weights, stream.child("structure"));
     let budget = Budget { runs: 4, ..Budget::default() };
     let searched =
@@ -136,7 +136,7 @@ fn each_form_leads_back_to_the_same_values() {
             }
         }
         println!("{}: {met} of {MODELS} models", form.name);
-        assert!(met >= MODELS / 15, "{} has a place in {met} of {MODELS} models", form.name);
+        assert!(met >= MODELS / 10, "{} has a place in {met} of {MODELS} models", form.name);
     }
 }
 

@@ -65,15 +65,17 @@ enum Demand {
 }
 
 impl Demand {
-    /// Whether a use with operands and results of these dtypes is that.
-    fn is_met(self, operands: &[Option<DType>], mut results: impl Iterator<Item = DType>) -> bool {
+    /// Whether a use with operands and results of these types is that.
+    fn is_met<D>(self, operands: &[Option<&Type<D>>], results: &[Type<D>]) -> bool {
         match self {
             Self::None => true,
             Self::One(dtypes) => {
-                operands.iter().flatten().copied().chain(results).any(|d| dtypes.contains(d))
+                operands.iter().copied().flatten().chain(results).any(|ty| dtypes.contains(ty.dtype))
             }
             Self::Use(turn) => {
-                operands.first() == Some(&Some(turn.takes)) && results.next() == Some(turn.gives)
+                let takes = operands.first().copied().flatten().map(|ty| ty.dtype);
+                let gives = results.first().map(|ty| ty.dtype);
+                (takes, gives) == (Some(turn.takes), Some(turn.gives))
             }
         }
     }
@@ -207,10 +209,7 @@ impl<'s> Inserter<'s> {
         }
         // Before the sizes are solved, which is the most work.
         let types: Vec<_> = operands.iter().map(|o| o.as_ref().map(|o| &o.ty)).collect();
-        let dtype = |ty: &Type<Sym<'_>>| ty.dtype;
-        if !demand
-            .is_met(&types.iter().map(|ty| ty.map(dtype)).collect::<Vec<_>>(), outputs.iter().map(dtype))
-        {
+        if !demand.is_met(&types, &outputs) {
             return None;
         }
         if self.is_refused(spec, || Use::before_sizes(self.settings.opset, &op, &types, &outputs)) {
