@@ -39,14 +39,27 @@ pub struct Turns {
     narrow: Vec<Turn>,
 }
 
-/// All uses of the operators that are drawn, in the newest opset, in an order of chance: those on usual dtypes, and the others.
-static ALL: LazyLock<[Vec<Turn>; 2]> = LazyLock::new(|| {
-    let mut all: Vec<Turn> = ops::drawn().flat_map(uses).collect();
+/// All uses of the operators that are drawn, in the newest opset, in an order of chance: those on usual dtypes, and the others. Each has
+/// the place of its operator among those.
+static ALL: LazyLock<[Vec<(usize, Turn)>; 2]> = LazyLock::new(|| {
+    let placed = ops::drawn().enumerate();
+    let mut all: Vec<(usize, Turn)> =
+        placed.flat_map(|(place, spec)| uses(spec).into_iter().map(move |turn| (place, turn))).collect();
     all.shuffle(&mut Stream::new(0).child("turns").rng());
-    let is_usual = |turn: &Turn| [turn.takes, turn.gives].iter().all(|&dtype| DTypes::IR4.contains(dtype));
+    let is_usual =
+        |(_, turn): &(usize, Turn)| [turn.takes, turn.gives].iter().all(|&dtype| DTypes::IR4.contains(dtype));
     let (usual, narrow) = all.into_iter().partition(is_usual);
     [usual, narrow]
 });
+
+/// The dtypes that an operator's first operand and first result may have within the settings; none where it does not occur.
+fn in_use(spec: &Spec, settings: &Settings, policy: &dyn Policy, opset: u32) -> Option<[DTypes; 2]> {
+    let may_occur =
+        spec.since() <= opset && settings.operators.contains(spec.name) && policy.weight(spec) > 0;
+    may_occur.then(|| {
+        [spec.input_types(0, opset), spec.output_types(0, opset)].map(|types| settings.in_use(spec, types))
+    })
+}
 
 fn uses(spec: &'static Spec) -> Vec<Turn> {
     let opset = *ir::graph::OPSETS.end();
@@ -64,10 +77,16 @@ impl Turns {
     /// Those of the graph of that number: graphs of an opset in a row take all the uses there are within the settings before one comes
     /// again.
     pub fn of(settings: &Settings, policy: &dyn Policy, opset: u32, number: u64) -> Self {
-        let next = |all: &[Turn], share: f64| -> Vec<Turn> {
-            let is_drawn = |turn: &Turn| turn.is_within(settings, opset) && policy.weight(turn.spec) > 0;
-            let within = all.iter().filter(|turn| is_drawn(turn));
-            let within: Vec<Turn> = within.copied().collect();
+        // Asked once for each operator, as it has many uses.
+        let operators: Vec<Option<[DTypes; 2]>> =
+            ops::drawn().map(|spec| in_use(spec, settings, policy, opset)).collect();
+        let next = |all: &[(usize, Turn)], share: f64| -> Vec<Turn> {
+            let is_drawn = |place: usize, turn: &Turn| {
+                operators[place]
+                    .is_some_and(|[takes, gives]| takes.contains(turn.takes) && gives.contains(turn.gives))
+            };
+            let within: Vec<Turn> =
+                all.iter().filter(|(place, turn)| is_drawn(*place, turn)).map(|(_, turn)| *turn).collect();
             let place = |number: u64| (number as f64 * settings.nodes as f64 * share) as u64;
             let places = place(number)..if within.is_empty() { 0 } else { place(number + 1) };
             places.map(|place| within[(place % within.len() as u64) as usize]).collect()
@@ -90,15 +109,6 @@ impl PartialEq for Turn {
 }
 
 impl Turn {
-    /// Whether the use could come by chance.
-    fn is_within(&self, settings: &Settings, opset: u32) -> bool {
-        let is_in_use = |types: DTypes, dtype: DType| settings.in_use(self.spec, types).contains(dtype);
-        self.spec.since() <= opset
-            && settings.operators.contains(self.spec.name)
-            && is_in_use(self.spec.input_types(0, opset), self.takes)
-            && is_in_use(self.spec.output_types(0, opset), self.gives)
-    }
-
     /// Inserts a node that is the use. Says whether it did: not where the operator has no such use, or the settings refuse its form.
     pub(crate) fn insert(self, inserter: &mut Inserter<'_>, stream: Stream) -> bool {
         (0..DRAWS).any(|draw| inserter.forward_as(self, stream.at(draw)))

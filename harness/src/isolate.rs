@@ -154,7 +154,9 @@ impl Trial {
 
     /// What is suspect in an answer that is right.
     pub fn doubts(&self, target: &Target, outcome: &Outcome, assessment: &Assessment) -> Vec<Doubt> {
-        assessment.doubts(outcome, &self.expected(), || self.limits(target))
+        let limits =
+            |outputs: &[usize]| self.reached.of(outputs, target, &self.model, &case::tensors(&self.inputs));
+        assessment.doubts(outcome, &self.expected(), limits)
     }
 
     /// How far good implementations of a target's kind are from the outputs; none where the reference cannot evaluate it.

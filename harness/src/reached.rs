@@ -1,6 +1,7 @@
 //! How far good implementations are from a model's outputs.
 
 use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -14,20 +15,34 @@ use crate::target::Target;
 #[derive(Default)]
 pub struct Reached(RefCell<Option<ByTier>>);
 
-/// A kind of engines, and what those reach.
-type ByTier = (Arc<Tier>, Rc<[Limits]>);
+/// What a kind of engines reaches.
+struct ByTier {
+    tier: Arc<Tier>,
+    /// The numbers of the outputs of which that was asked.
+    asked: BTreeSet<usize>,
+    limits: Rc<[Limits]>,
+}
 
 impl Reached {
-    /// For a target's kind; none where the reference cannot evaluate the model. Levels of one engine are of one kind.
+    /// For a target's kind, all outputs; none where the reference cannot evaluate the model. Levels of one engine are of one kind.
     pub fn by(&self, target: &Target, model: &Model, inputs: &[Tensor]) -> Rc<[Limits]> {
+        let all: Vec<usize> = (0..model.graph.outputs.len()).collect();
+        self.of(&all, target, model, inputs)
+    }
+
+    /// The same, where only that of some outputs is needed. What is said of others is of no use.
+    pub fn of(&self, outputs: &[usize], target: &Target, model: &Model, inputs: &[Tensor]) -> Rc<[Limits]> {
         let mut known = self.0.borrow_mut();
-        if let Some((tier, limits)) = &*known
-            && Arc::ptr_eq(tier, &target.tier)
-        {
-            return Rc::clone(limits);
+        let mut asked: BTreeSet<usize> = outputs.iter().copied().collect();
+        if let Some(known) = known.as_ref().filter(|known| Arc::ptr_eq(&known.tier, &target.tier)) {
+            if asked.is_subset(&known.asked) {
+                return Rc::clone(&known.limits);
+            }
+            asked.extend(&known.asked);
         }
-        let limits = interp::limits(model, inputs, &target.tier).unwrap_or_default();
-        let (_, limits) = known.insert((Arc::clone(&target.tier), limits.into()));
-        Rc::clone(limits)
+        let numbers: Vec<usize> = asked.iter().copied().collect();
+        let limits = interp::limits_of(&numbers, model, inputs, &target.tier).unwrap_or_default();
+        let known = known.insert(ByTier { tier: Arc::clone(&target.tier), asked, limits: limits.into() });
+        Rc::clone(&known.limits)
     }
 }

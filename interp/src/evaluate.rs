@@ -174,6 +174,34 @@ pub fn evaluate_values<'t>(
     Evaluation { outputs, taps: tapped, operators }
 }
 
+/// How many elements the outputs of a valid model have that are undecidable or undefined under a profile, and how many in all. Tensors
+/// are given as to [`evaluate_values`].
+///
+/// # Panics
+/// If the model is not valid, or a variable has no tensor.
+pub fn undecided<'t>(
+    model: &Model,
+    given: &dyn Fn(NodeId) -> Option<&'t Tensor>,
+    profile: &Profile,
+) -> (u64, u64) {
+    let system = Errors::Bounds(profile);
+    let values = run(&system, model, given, Keep::Outputs, &mut |_| true);
+    let mut counts = (0, 0);
+    for output in &model.graph.outputs {
+        let (held, ty) = (kept(&values, output.value), model.graph.ty(output.value));
+        let open = match held.data(&system) {
+            Data::Real(a) => {
+                let a = as_compared(profile, a, ty, model.graph.node(output.value.node).is_inner);
+                a.iter().filter(|x| !x.is_known()).count()
+            }
+            Data::Int(a) => a.iter().filter(|z| z.state != State::Sure).count(),
+        };
+        counts.0 += open as u64;
+        counts.1 += length(held.data(&system));
+    }
+    counts
+}
+
 /// The outputs of a model, values alone.
 pub fn evaluate_plain(model: &Model, inputs: &[Tensor]) -> Result<Vec<Tensor>, Error> {
     check(model, inputs)?;
@@ -212,7 +240,7 @@ pub(crate) fn run<'t, S: System>(
     system: &S,
     model: &Model,
     given: &dyn Fn(NodeId) -> Option<&'t Tensor>,
-    keep: Keep,
+    keep: Keep<'_>,
     visit: &mut dyn FnMut(&Visit<'_, S::A>) -> bool,
 ) -> Values<Held<S::A>> {
     let values = walk(system, model, keep, &|id| given(id).map(|t| system.load(t)), visit);
@@ -225,15 +253,24 @@ pub(crate) fn kept<A: Arith>(values: &Values<Held<A>>, value: Value) -> &Held<A>
     held.expect("every operator gives as many results as the type rules of a valid model say")
 }
 
+/// Elements as a tensor that is compared has them: of those that were kept in a wider format, the bounds of the rounded ones.
+fn as_compared<'a>(
+    profile: &Profile,
+    a: &'a ArrayD<Ball>,
+    ty: &Type,
+    is_inner: bool,
+) -> Cow<'a, ArrayD<Ball>> {
+    let bound = Bound::new(profile, ty.dtype);
+    match ty.dtype.float().filter(|format| bound.widens(*format, is_inner)) {
+        Some(format) => Cow::Owned(a.mapv(|x| bound.output(x, format))),
+        None => Cow::Borrowed(a),
+    }
+}
+
 fn bounded<'p>(profile: &'p Profile, held: &Held<Balls<'p>>, ty: &Type, is_inner: bool) -> Bounded {
     let bounded = match held.data(&Errors::Bounds(profile)) {
         Data::Real(a) => {
-            let bound = Bound::new(profile, ty.dtype);
-            let wide = ty.dtype.float().filter(|format| bound.widens(*format, is_inner));
-            let a = match wide {
-                Some(format) => Cow::Owned(a.mapv(|x| bound.output(x, format))),
-                None => Cow::Borrowed(a),
-            };
+            let a = as_compared(profile, a, ty, is_inner);
             // The NaNs of processors differ in sign.
             let one_nan = |v: f64| if v.is_nan() { f64::NAN } else { v };
             let tensor = from(&a, |next| {

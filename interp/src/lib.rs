@@ -42,4 +42,4 @@ pub use compare::{Acceptance, Comparison, Mismatch, compare};
 pub use evaluate::{Bounded, Decided, Error, Evaluation, Overflown, Taps, evaluate, evaluate_plain};
 pub use margin::Margins;
 pub use profile::{Accuracy, Profile};
-pub use spread::{Accumulators, Limits, Tier, limits};
+pub use spread::{Accumulators, Limits, Tier, limits, limits_of};

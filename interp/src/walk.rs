@@ -133,7 +133,7 @@ pub fn check(model: &Model, inputs: &[Tensor]) -> Result<(), Error> {
 pub fn walk<S: System>(
     system: &S,
     model: &Model,
-    keep: Keep,
+    keep: Keep<'_>,
     given: &dyn Fn(NodeId) -> Option<Data<S::A>>,
     visit: &mut dyn FnMut(&Visit<'_, S::A>) -> bool,
 ) -> Option<Values<Held<S::A>>> {

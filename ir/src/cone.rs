@@ -5,8 +5,13 @@ use crate::{Graph, Model, NodeId, Value};
 
 /// For each node, whether the value depends on it.
 pub fn members<O>(graph: &Graph<O>, value: Value) -> Vec<bool> {
+    of_any(graph, [value])
+}
+
+/// For each node, whether one of the values depends on it.
+pub fn of_any<O>(graph: &Graph<O>, values: impl IntoIterator<Item = Value>) -> Vec<bool> {
     let mut members = vec![false; graph.nodes.len()];
-    let mut open = vec![value.node];
+    let mut open: Vec<NodeId> = values.into_iter().map(|value| value.node).collect();
     while let Some(id) = open.pop() {
         if !std::mem::replace(&mut members[id.index()], true) {
             open.extend(graph.node(id).uses().map(|used| used.node));
@@ -51,6 +56,8 @@ mod tests {
         graph.output("a", Value::new(of_y, 1));
         graph.output("b", Value::new(of_x, 0));
         assert_eq!(members(&graph, Value::new(of_y, 1)), [false, true, true, false]);
+        assert_eq!(of_any(&graph, graph.outputs.iter().map(|output| output.value)), [true; 4]);
+        assert_eq!(of_any(&graph, []), [false; 4]);
         assert_eq!(dependants(&graph, |id| id == y.node), [false, true, true, false]);
 
         let model = Model { opset: 18, functions: Vec::new(), graph };

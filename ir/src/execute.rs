@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
+use crate::cone;
 use crate::dataflow::{LastUse, last_uses};
 use crate::graph::{Function, FunctionId, Graph, Model, Node, NodeId, NodeKind, Value};
 use crate::ports::Ports;
@@ -77,11 +78,22 @@ pub trait Machine<O> {
 
 /// Which values of the main graph a run keeps.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Keep {
+pub enum Keep<'k> {
     /// The values of its outputs.
     Outputs,
+    /// The values of some of its outputs, by their numbers. Operators and calls that these do not depend on are not run.
+    Only(&'k [usize]),
     /// All of them.
     All,
+}
+
+impl Keep<'_> {
+    /// For each node of a graph, whether it is run; `None` where all are.
+    fn run<O>(self, graph: &Graph<O>) -> Option<Vec<bool>> {
+        let Self::Only(numbers) = self else { return None };
+        let values = numbers.iter().filter_map(|&number| graph.outputs.get(number));
+        Some(cone::of_any(graph, values.map(|output| output.value)))
+    }
 }
 
 /// The values of a graph that were computed and not dropped.
@@ -90,7 +102,7 @@ pub type Values<V> = Ports<Option<V>>;
 /// Runs a model. The result has the values of its main graph that are kept.
 pub fn execute<O, M: Machine<O>>(
     model: &Model<O>,
-    keep: Keep,
+    keep: Keep<'_>,
     machine: &mut M,
 ) -> Result<Values<M::Value>, M::Error> {
     Run { functions: &model.functions, machine }.graph(&model.graph, keep, None)
@@ -112,13 +124,19 @@ impl<O, M: Machine<O>> Run<'_, O, M> {
     fn graph(
         &mut self,
         graph: &Graph<O>,
-        keep: Keep,
+        keep: Keep<'_>,
         mut called: Option<Called<M::Value>>,
     ) -> Result<Values<M::Value>, M::Error> {
         let caller = called.as_ref().map(|call| call.by);
-        let last = (keep == Keep::Outputs).then(|| last_uses(graph));
+        let last = (keep != Keep::All).then(|| last_uses(graph));
+        let is_run = keep.run(graph);
         let mut values: Values<M::Value> = Ports::room_for(graph);
         for (id, node) in graph.iter() {
+            let is_asked_for = matches!(node.kind, NodeKind::Variable { .. } | NodeKind::Constant(_));
+            if !is_asked_for && is_run.as_ref().is_some_and(|run| !run[id.index()]) {
+                values.push(node.outputs.iter().map(|_| None));
+                continue;
+            }
             let step = Step { graph, id, node, caller };
             let results = match &node.kind {
                 NodeKind::Variable { .. } => match &mut called {
@@ -277,6 +295,27 @@ mod tests {
 
         let values = execute(&model, Keep::All, &mut Adder::default()).unwrap();
         assert!(model.graph.iter().all(|(id, _)| values.of(id).iter().all(Option::is_some)));
+    }
+
+    #[test]
+    fn what_the_outputs_asked_for_do_not_depend_on_is_not_run() {
+        let mut graph = Graph::new();
+        let x = graph.variable("x", ty());
+        let first = add(&mut graph, &[x], 1);
+        let other = add(&mut graph, &[x, first], 1);
+        let second = add(&mut graph, &[first, first], 1);
+        graph.output("other", other);
+        graph.output("second", second);
+        let model = Model { opset: 18, functions: Vec::new(), graph };
+        let run = |numbers: &[usize]| {
+            let mut adder = Adder::default();
+            let values = execute(&model, Keep::Only(numbers), &mut adder).unwrap();
+            let of = |value| values.get(value).unwrap().as_deref().copied();
+            (adder.log.iter().map(|(_, node, _)| *node).collect::<Vec<_>>(), of(other), of(second))
+        };
+        assert_eq!(run(&[1]), (vec![0, 1, 3], None, Some(2)));
+        assert_eq!(run(&[0, 1]), (vec![0, 1, 2, 3], Some(2), Some(2)));
+        assert_eq!(run(&[]), (vec![0], None, None));
     }
 
     /// f(p, q) = p + p + q + 100, and g(p, q) = f(q, p) + 100.

@@ -94,8 +94,12 @@ pub fn each<T: Copy, U>(x: &ArrayD<T>, f: impl FnMut(T) -> U) -> ArrayD<U> {
 /// The elements in row-major order.
 fn row_major<T: Clone>(x: &ArrayViewD<'_, T>) -> Vec<T> {
     let mut items = Vec::with_capacity(x.len());
-    // Where they are not contiguous, this is several times as fast as to collect them.
-    x.iter().for_each(|item| items.push(item.clone()));
+    if x.ndim() == 0 {
+        items.extend(x.iter().cloned());
+    } else {
+        // Where they are not contiguous, this is several times as fast as to collect them.
+        x.rows().into_iter().for_each(|row| row.iter().for_each(|item| items.push(item.clone())));
+    }
     items
 }
 

@@ -167,6 +167,7 @@ fn compare(
             if reference.is_open {
                 // An element of a sequence that may be shorter.
                 elements += reference.tensor.len();
+                comparisons.push(Comparison::default());
                 continue;
             }
             return Err(Wrong::new(Symptom::MissingOutput, format!("output `{name}` is missing")));

@@ -48,25 +48,30 @@ impl std::fmt::Display for Doubt {
 
 impl Assessment {
     /// The outputs of the answer that have suspect elements; none where it is wrong, or nothing of it can be judged. `limits` is
-    /// asked only if some element is so far from the reference that it may be suspect.
+    /// asked of those outputs alone, by their numbers, with an element so far from the reference that it may be suspect.
     pub fn doubts(
         &self,
         outcome: &Outcome,
         expected: &Expected<'_>,
-        limits: impl FnOnce() -> Rc<[Limits]>,
+        limits: impl FnOnce(&[usize]) -> Rc<[Limits]>,
     ) -> Vec<Doubt> {
         let (Verdict::Pass, Outcome::Outputs(outputs)) = (&self.verdict, outcome) else { return Vec::new() };
-        if !self.comparisons.iter().any(|comparison| Limits::may_exceed(comparison.max_ulp)) {
+        let comparisons = self.comparisons.iter().enumerate();
+        let far = comparisons.filter(|(_, comparison)| Limits::may_exceed(comparison.max_ulp));
+        let far: Vec<usize> = far.map(|(number, _)| number).collect();
+        if far.is_empty() {
             return Vec::new();
         }
-        let limits = limits();
-        let each = expected.names.iter().zip(expected.outputs).zip(limits.iter());
-        each.filter_map(|((name, reference), limits)| {
-            let (_, actual) = outputs.iter().find(|(n, _)| n == name)?;
-            let is_within = |bound: f64| bound < f64::INFINITY && bound > 0.0;
-            doubt(name, reference, actual, limits, &|i| is_within(reference.error_at(i)))
-        })
-        .collect()
+        let limits = limits(&far);
+        far.into_iter()
+            .filter_map(|number| {
+                let (name, reference) = (expected.names.get(number)?, expected.outputs.get(number)?);
+                let limits = limits.get(number)?;
+                let (_, actual) = outputs.iter().find(|(n, _)| n == name)?;
+                let is_within = |bound: f64| bound < f64::INFINITY && bound > 0.0;
+                doubt(name, reference, actual, limits, &|i| is_within(reference.error_at(i)))
+            })
+            .collect()
     }
 }
 

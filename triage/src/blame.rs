@@ -184,6 +184,11 @@ impl<'a> Suspect<'a> {
         self.reached.by(target, self.model, self.inputs)
     }
 
+    /// The same, where only that of some outputs is needed.
+    pub(crate) fn limits_of(&self, outputs: &[usize], target: &Target) -> Rc<[Limits]> {
+        self.reached.of(outputs, target, self.model, self.inputs)
+    }
+
     /// The model taken apart; `None` where it has too many nodes once its functions are inlined.
     pub fn isolated(&self) -> Option<&Isolated> {
         self.isolated.get_or_init(|| Isolated::of(self.model, self.inputs, self.profile)).as_ref()

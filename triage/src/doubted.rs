@@ -76,7 +76,8 @@ impl Suspect<'_> {
         outcome: &Outcome,
         expected: &Expected<'_>,
     ) -> Option<Doubted> {
-        let doubts = assessment.doubts(outcome, expected, || self.limits(target));
+        let limits = |outputs: &[usize]| self.limits_of(outputs, target);
+        let doubts = assessment.doubts(outcome, expected, limits);
         (!doubts.is_empty()).then_some(Doubted { doubts, blamed: None })
     }
 

@@ -4,7 +4,7 @@
 //! that promises least still says something, all others do.
 
 use interp::Profile;
-use interp::evaluate::{Taps, evaluate_values};
+use interp::evaluate::undecided;
 use ops::Model;
 
 use crate::found::Tensors;
@@ -17,8 +17,6 @@ pub(crate) const FEW: f64 = 0.02;
 
 /// The share of the outputs' elements that are undecidable or undefined under a profile.
 pub(crate) fn open(model: &Model, tensors: &Tensors, profile: &Profile) -> f64 {
-    let evaluation = evaluate_values(model, &|id| tensors.get(&id), profile, Taps::Outputs);
-    let all: usize = evaluation.outputs.iter().map(|o| o.tensor.len()).sum();
-    let open: usize = evaluation.outputs.iter().map(|o| o.undecidable() + o.undefined.len()).sum();
+    let (open, all) = undecided(model, &|id| tensors.get(&id), profile);
     open as f64 / all.max(1) as f64
 }

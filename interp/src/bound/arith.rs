@@ -141,12 +141,11 @@ impl Arith for Bound<'_> {
     }
     fn mul(&self, x: Ball, y: Ball) -> Ball {
         let (a, b) = (self.operand(x), self.operand(y));
-        for (zero, other) in [(a, b), (b, a)] {
-            // A sum that cancels is not zero any more once a factor is folded into its terms.
-            let is_zero = zero.is_exact() && zero.value == 0.0 && !zero.terms.is_sum();
-            if is_zero && other.is_known() && !other.is_exact() {
-                return if other.has_zero() { Ball::either_zero() } else { Ball::exact(a.value * b.value) };
-            }
+        // A sum that cancels is not zero any more once a factor is folded into its terms.
+        let is_zero = |x: &Ball| x.value == 0.0 && x.is_exact() && !x.terms.is_sum();
+        let beside_zero = if is_zero(&a) { Some(&b) } else { Some(&a).filter(|_| is_zero(&b)) };
+        if let Some(other) = beside_zero.filter(|other| other.is_known() && !other.is_exact()) {
+            return if other.has_zero() { Ball::either_zero() } else { Ball::exact(a.value * b.value) };
         }
         let exact = |v: f64| a.value == 0.0 || b.value == 0.0 || sums::product_is_exact(a.value, b.value, v);
         let carried = |_| a.value.abs() * b.error + b.value.abs() * a.error + a.error * b.error;

@@ -45,12 +45,15 @@ pub struct Bound<'p> {
     profile: &'p Profile,
     dtype: DType,
     format: FloatFormat,
+    /// [`store::first_beyond`] of the format, which each step asks for.
+    first_beyond: f64,
 }
 
 impl<'p> Bound<'p> {
     /// The system for a node that calculates in a dtype.
     pub fn new(profile: &'p Profile, dtype: DType) -> Self {
-        Self { profile, dtype, format: dtype.float().unwrap_or(NO_FLOAT) }
+        let format = dtype.float().unwrap_or(NO_FLOAT);
+        Self { profile, dtype, format, first_beyond: store::first_beyond(format) }
     }
 
     /// Whether the working dtype has the number and nothing may flush it.
@@ -73,7 +76,7 @@ impl<'p> Bound<'p> {
         let own = value.abs() * f64::EPSILON + f64::from_bits(1);
         let error = self.flushed(value, (carried + local + own) * OWN_ROUNDING);
         // The comparison is false for NaN.
-        if value.abs() + error < store::first_beyond(self.format) {
+        if value.abs() + error < self.first_beyond {
             Ball::within(value, error)
         } else {
             self.overflown(value, error)
@@ -88,7 +91,12 @@ impl<'p> Bound<'p> {
     /// The error of a number that may have become zero where it is denormal: that moves it by less than the least normal
     /// number, and no farther than to 0. So a zero stays one, and what is positive does not become negative.
     fn flushed(&self, value: f64, error: f64) -> f64 {
-        let least = self.format.min_normal();
+        self.flushed_in(self.format, value, error)
+    }
+
+    /// The same where it is denormal in a format.
+    fn flushed_in(&self, format: FloatFormat, value: f64, error: f64) -> f64 {
+        let least = format.min_normal();
         if self.profile.flush_to_zero && value.abs() - error < least {
             (error + least).min(error.max(value.abs()))
         } else {

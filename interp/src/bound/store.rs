@@ -49,7 +49,7 @@ impl Bound<'_> {
     /// no device is known that flushes them there.
     pub fn read(&self, x: Ball, from: FloatFormat) -> Ball {
         let is_flushed = from.min_normal() == FloatFormat::F32.min_normal();
-        if is_flushed { Self { format: from, ..*self }.operand(x) } else { x }
+        if is_flushed { Ball { error: self.flushed_in(from, x.value, x.error), ..x } } else { x }
     }
 
     /// An element of another dtype as an operand of this node: narrowed to the working dtype, rounding there.

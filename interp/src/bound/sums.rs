@@ -7,7 +7,6 @@ use ir::format::exponent_of;
 use ops::plain::Total;
 
 use super::ball::{Ball, Terms};
-use super::store::first_beyond;
 use super::{Bound, TWICE_ROUNDED};
 
 /// Whether x·y = p without rounding. Products so small that the test itself could underflow count as rounded.
@@ -180,7 +179,7 @@ impl Bound<'_> {
         let growth = self.growth(roundings);
         let by_growth = growth * sum.size;
         // A partial sum that was rounded upwards may overflow where the sum does not.
-        if sum.size + by_growth >= first_beyond(self.format) {
+        if sum.size + by_growth >= self.first_beyond {
             return self.overflowing_sum(sum, value, growth);
         }
         let joined = sum.joined * TWICE_ROUNDED;

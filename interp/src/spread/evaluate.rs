@@ -15,8 +15,8 @@ const LEAST_ULPS: f64 = 2.0;
 /// So many elements have one beyond [`DEVIATIONS`] deviations once in 250 tensors.
 const FEW: f64 = 64.0;
 
-/// How far good implementations are from the elements of one output.
-#[derive(Clone, PartialEq, Debug)]
+/// How far good implementations are from the elements of one output. By default nothing can be said of any.
+#[derive(Clone, Default, PartialEq, Debug)]
 pub struct Limits(Vec<f64>);
 
 impl Limits {
@@ -42,17 +42,30 @@ impl Limits {
 
 /// How far good implementations of a tier are from the outputs of a model, in order.
 pub fn limits(model: &Model, inputs: &[Tensor], tier: &Tier) -> Result<Vec<Limits>, Error> {
+    let all: Vec<usize> = (0..model.graph.outputs.len()).collect();
+    limits_of(&all, model, inputs, tier)
+}
+
+/// The same, told of those outputs alone whose numbers are given: of the others nothing is said, and nothing is computed for them.
+pub fn limits_of(
+    outputs: &[usize],
+    model: &Model,
+    inputs: &[Tensor],
+    tier: &Tier,
+) -> Result<Vec<Limits>, Error> {
     check(model, inputs)?;
     let given = by_variable(model, inputs);
     let system = Errors::Spreads(tier);
-    let values = run(&system, model, &|id| given.get(&id).copied(), Keep::Outputs, &mut |_| true);
-    let of = |output: &ir::graph::Output| {
-        of_output(kept(&values, output.value).data(&system), model.graph.ty(output.value).dtype)
-    };
-    Ok(model.graph.outputs.iter().map(of).collect())
+    let values = run(&system, model, &|id| given.get(&id).copied(), Keep::Only(outputs), &mut |_| true);
+    let mut all = vec![Limits::default(); model.graph.outputs.len()];
+    for &number in outputs {
+        let value = model.graph.outputs[number].value;
+        all[number] = of_output(kept(&values, value).data(&system), model.graph.ty(value).dtype);
+    }
+    Ok(all)
 }
 
 fn of_output(data: &Data<Balls<'_>>, dtype: DType) -> Limits {
-    let (Data::Real(a), Some(format)) = (data, dtype.float()) else { return Limits(Vec::new()) };
+    let (Data::Real(a), Some(format)) = (data, dtype.float()) else { return Limits::default() };
     Limits(a.iter().map(|x| x.error.max(LEAST_ULPS * format.ulp(x.value))).collect())
 }

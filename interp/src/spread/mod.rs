@@ -22,7 +22,7 @@ use std::collections::BTreeMap;
 use ir::DType;
 use ir::format::FloatFormat;
 
-pub use evaluate::{Limits, limits};
+pub use evaluate::{Limits, limits, limits_of};
 
 use crate::bound::{Ball, Bound};
 use crate::profile::Profile;

@@ -1,21 +1,19 @@
 //! Conv: cross-correlation over any number of spatial axes, in groups.
 
 use ir::{Dim, Sym, Type};
-use ndarray::{Array2, ArrayView1, ArrayView2};
+use ndarray::Array2;
 
-use crate::arith::{Arith, Class};
+use crate::arith::Arith;
 use crate::attributes::attributes;
 use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::family::Single;
 use crate::lanes::array;
-use crate::nn::window::{self, Tap, Window, taps};
+use crate::nn::correlate::{correlated, nothing};
+use crate::nn::window::{self, Window, taps};
 use crate::operator::{Batch, Cost, Edge, Effort, Facts, Hazard, Operator, Reads, TypeRule, rank};
 use crate::rule::{Args, Reject, Rule, same_dtype};
 use crate::spec::Row;
-
-/// How many elements are laid out at once, for many filters to meet: some megabytes of any number system.
-const LAID_OUT: usize = 1 << 19;
 
 attributes! {
     /// Sums of products of the elements under a window with weights.
@@ -123,92 +121,6 @@ impl Operator for Conv {
     }
 }
 
-/// The result where it has no elements, however many positions of a window it has: no images may have large ones.
-pub(super) fn nothing<A: Arith>(c: &Call<'_, A>) -> Option<Data<A>> {
-    (c.outputs[0].count() == 0).then(|| Data::Real(array(&c.extents(0), Vec::new())))
-}
-
-/// The sums of products of the images, operand 0, in groups of channels with the filters of each, which `cells` tells what they
-/// meet in a channel. A bias is operand 2.
-pub(super) fn correlated<A: Arith>(
-    c: &Call<'_, A>,
-    filters: &[Array2<A::R>],
-    kernel_area: usize,
-    cells: &[Vec<Tap>],
-) -> Vec<A::R> {
-    let (a, x, bias) = (c.arith, c.real(0).as_standard_layout(), c.opt_real(2));
-    let (images, channels) = (x.shape()[0], x.shape()[1]);
-    let area: usize = x.shape()[2..].iter().product();
-    let per_group = channels / filters.len().max(1);
-    let x = x.as_slice().unwrap_or_default();
-    let is_finite: Vec<Vec<bool>> =
-        filters.iter().map(|of| of.rows().into_iter().map(|w| all_finite(a, &w)).collect()).collect();
-    let mut out = Vec::new();
-    for n in 0..images {
-        let mut first = 0;
-        for (group, of) in filters.iter().enumerate() {
-            let image = &x[(n * channels + group * per_group) * area..][..per_group * area];
-            let plane = out.len();
-            // An accumulator may start from the bias, so it is a term like the others.
-            let addend = |m, _| bias.map(|bias| bias[[first + m]]);
-            out.extend(correlate(a, image, area, &of.view(), cells, addend));
-            for (m, filter) in of.rows().into_iter().enumerate() {
-                let sums = &mut out[plane + m * cells.len()..][..cells.len()];
-                if !is_finite[group][m] {
-                    // Padding is zeros. Some implementations multiply them, others leave them out; that makes a
-                    // difference where the weight is an infinity or NaN.
-                    let padded = sums.iter_mut().zip(cells).filter(|(_, taps)| taps.len() < kernel_area);
-                    padded.for_each(|(sum, _)| *sum = a.unknown_real());
-                }
-                if kernel_area > 1 {
-                    a.convolved(sums, image, filter.to_slice().unwrap_or_default());
-                }
-            }
-            first += of.nrows();
-        }
-    }
-    out
-}
-
-/// Whether every number is known to be finite.
-fn all_finite<A: Arith>(a: &A, numbers: &ArrayView1<'_, A::R>) -> bool {
-    let classes = [Class::NaN, Class::PositiveInfinity, Class::NegativeInfinity];
-    numbers.iter().all(|&x| classes.into_iter().all(|class| a.peek(a.is(class, x)) == Some(0)))
-}
-
-/// The sums of products of each filter with what it meets at each position, which `cells` tells for one channel. So many
-/// positions at once are laid out that filters are multiplied as a matrix, padding being zeros in it.
-fn correlate<A: Arith>(
-    a: &A,
-    image: &[A::R],
-    area: usize,
-    filters: &ArrayView2<'_, A::R>,
-    cells: &[Vec<Tap>],
-    addend: impl Fn(usize, usize) -> Option<A::R>,
-) -> Vec<A::R> {
-    let (count, length) = filters.dim();
-    let channels = image.len() / area.max(1);
-    let kernel_area = length / channels.max(1);
-    let positions = (LAID_OUT / length.max(1)).max(1);
-    let mut sums = vec![a.real(0.0); count * cells.len()];
-    for (part, cells_of_part) in cells.chunks(positions).enumerate() {
-        let mut met = Array2::from_elem((cells_of_part.len(), length), a.real(0.0));
-        for (mut column, taps) in met.rows_mut().into_iter().zip(cells_of_part) {
-            for k in 0..channels {
-                let image = &image[k * area..];
-                for tap in taps {
-                    column[k * kernel_area + tap.cell] = image[tap.input];
-                }
-            }
-        }
-        let made = a.dots(filters, &met.t(), &addend);
-        for (m, made) in made.chunks_exact(cells_of_part.len()).enumerate() {
-            sums[m * cells.len() + part * positions..][..made.len()].copy_from_slice(made);
-        }
-    }
-    sums
-}
-
 #[cfg(test)]
 mod tests {
     use ir::{Attributes, DType};
@@ -234,24 +146,5 @@ mod tests {
         let w = tensor(DType::F32, &[2, 1, 2], &[1., 10., 1., -1.]);
         let y = outputs(parse::<Conv>("Conv", &attributes), &[&x, &w]).unwrap().remove(0);
         assert_eq!((y.shape(), values(&y)), (&[1, 2, 2][..], vec![10., 32., -10., -10.]));
-    }
-
-    #[test]
-    fn positions_that_are_laid_out_in_parts_are_in_order() {
-        let (channels, size) = (70, 30usize);
-        let parts = size * size * channels * 9 / LAID_OUT;
-        assert_eq!(parts, 1, "some positions are in a second part");
-        let attributes = Attributes::new().ints("pads", &[1, 1, 1, 1]);
-        // Each element tells its place, and the kernel's centre alone is not 0.
-        let x = tensor(
-            DType::F32,
-            &[1, channels as i64, size as i64, size as i64],
-            &(0..channels * size * size).map(|i| (i % (size * size)) as f64).collect::<Vec<_>>(),
-        );
-        let weights: Vec<f64> = (0..2 * channels * 9).map(|i| if i % 9 == 4 { 1. } else { 0. }).collect();
-        let w = tensor(DType::F32, &[2, channels as i64, 3, 3], &weights);
-        let y = outputs(parse::<Conv>("Conv", &attributes), &[&x, &w]).unwrap().remove(0);
-        let right = (0..2 * size * size).map(|i| (i % (size * size) * channels) as f64);
-        assert!(values(&y).into_iter().eq(right));
     }
 }

@@ -10,7 +10,7 @@ use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::family::Single;
 use crate::lanes::array;
-use crate::nn::conv::{correlated, nothing};
+use crate::nn::correlate::{correlated, nothing};
 use crate::nn::window::{self, AutoPad, Axis, Tap, Window, length, taps};
 use crate::operator::{Batch, Cost, Edge, Effort, Facts, Hazard, Operator, Reads, TypeRule, rank};
 use crate::rule::{Args, Reject, Rule, same_dtype, same_shape};

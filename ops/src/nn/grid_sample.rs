@@ -3,7 +3,7 @@
 mod around;
 
 use ir::{DTypes, Dim, Sym, Type};
-use ndarray::{ArrayD, ArrayView, Axis, IxDyn};
+use ndarray::ArrayD;
 
 use crate::arith::Arith;
 use crate::attributes::attributes;
@@ -14,7 +14,7 @@ use crate::lanes;
 use crate::operator::{Batch, Cost, Facts, Hazard, Operator, Reads, TypeRule};
 use crate::rule::{Args, Reject, Rule};
 use crate::spec::Row;
-use around::{Around, Nowhere};
+use around::{Around, Axis, Nowhere};
 
 attributes! {
     /// An image at positions between -1 and 1 along each of its axes: the nearest element, or what lies between.
@@ -117,13 +117,14 @@ impl<D: Dim> TypeRule<D> for GridSample {
 
 impl GridSample {
     /// What `found` says of each position of the grid for every channel. What is around a position is the same in all of them.
-    fn at_positions<A: Arith, T, P>(
+    fn at_positions<A: Arith, T: Clone, P>(
         c: &Call<'_, A>,
         x: &ArrayD<T>,
         around: impl Fn(&[A::R]) -> P,
-        found: impl Fn(&P, &ArrayView<'_, T, IxDyn>) -> T,
+        found: impl Fn(&P, &[T]) -> T,
     ) -> ArrayD<T> {
         let shape = c.extents(0);
+        let (elements, area) = (lanes::broadcast(x, x.shape()), x.shape()[2..].iter().product::<usize>());
         let (images, channels, places) = (shape[0], shape[1], shape[2..].iter().product::<usize>());
         let mut by_channel: Vec<Vec<T>> =
             std::iter::repeat_with(|| Vec::with_capacity(places)).take(images * channels).collect();
@@ -132,8 +133,8 @@ impl GridSample {
             let image = number / places;
             // The last axis comes first.
             let around = around(&position.iter().rev().copied().collect::<Vec<_>>());
-            for (channel, elements) in x.index_axis(Axis(0), image).outer_iter().enumerate() {
-                by_channel[image * channels + channel].push(found(&around, &elements));
+            for channel in image * channels..(image + 1) * channels {
+                by_channel[channel].push(found(&around, &elements[channel * area..][..area]));
             }
         }
         lanes::array(&shape, by_channel.into_iter().flatten().collect())
@@ -143,8 +144,8 @@ impl GridSample {
     fn interpolated<A: Arith>(self, c: &Call<'_, A>, x: &ArrayD<A::R>) -> ArrayD<A::R> {
         let a = c.arith;
         let steps = &around::steps(a, c.dtype(1));
-        let sizes = &x.shape()[2..];
-        let around = |position: &[A::R]| Around::of(self, (a, steps), position, sizes);
+        let axes = Axis::all(&x.shape()[2..]);
+        let around = |position: &[A::R]| Around::of(self, (a, steps), position, &axes);
         Self::at_positions(c, x, around, |around, image| around.sum(a, image))
     }
 }
@@ -154,13 +155,16 @@ impl EitherKind for GridSample {
     fn elements<A: Arith, K: Kind<A>>(&self, c: &Call<'_, A>, x: &ArrayD<K::Number>) -> ArrayD<K::Number> {
         let a = c.arith;
         let steps = &around::steps(a, c.dtype(1));
-        let sizes = &x.shape()[2..];
+        let axes = Axis::all(&x.shape()[2..]);
         let nearest = |position: &[A::R]| {
-            let axes = position.iter().zip(sizes);
-            axes.map(|(&x, &size)| around::nearest(*self, steps, x, size)).collect::<Result<Vec<_>, _>>()
+            let each = position.iter().zip(&axes);
+            let offset = |x: A::R, Axis { size, stride }: Axis| {
+                around::nearest(*self, steps, x, size).map(|element| element * stride)
+            };
+            each.map(|(&x, &axis)| offset(x, axis)).sum::<Result<usize, _>>()
         };
         Self::at_positions(c, x, nearest, |nearest, image| match nearest {
-            Ok(place) => image[place.as_slice()],
+            &Ok(place) => image[place],
             Err(Nowhere::Outside) => K::zero(a),
             Err(Nowhere::Unknown) => K::unknown(a),
             Err(Nowhere::Undefined) => K::undefined(a),

@@ -5,6 +5,7 @@ pub mod batch_norm;
 pub mod channel_norm;
 pub mod conv;
 pub mod conv_transpose;
+mod correlate;
 pub mod dropout;
 pub mod global_lp_pool;
 pub mod global_pool;

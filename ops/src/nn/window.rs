@@ -57,6 +57,16 @@ pub struct Axis {
     pub end: i64,
 }
 
+impl Axis {
+    /// The cells of a kernel that do not fall on padding at a position.
+    fn taps(self, position: i64, input: i64, kernel: i64) -> Vec<Tap> {
+        let at = |cell: i64| position * self.stride - self.begin + cell * self.dilation;
+        let is_inside = |&cell: &i64| (0..input).contains(&at(cell));
+        let tap = |cell: i64| Tap { input: at(cell) as usize, cell: cell as usize };
+        (0..kernel).filter(is_inside).map(tap).collect()
+    }
+}
+
 impl<D: Dim> Window<D> {
     /// This window with its sizes in another number system.
     pub fn map<E: Dim>(&self, f: &mut dyn FnMut(D) -> E) -> Window<E> {
@@ -331,28 +341,24 @@ pub fn effort(operations: u64, kernel: &[i64], walked: &[i64], result: &Type) ->
     }
 }
 
-/// For each output position, in row-major order, the cells that do not fall on padding.
+/// For each output position, in row-major order, the cells that do not fall on padding, in theirs.
 pub fn taps(axes: &[Axis], input: &[i64], kernel: &[i64], output: &[i64]) -> Vec<Vec<Tap>> {
-    let shape = |s: &[i64]| s.iter().map(|&d| d as usize).collect::<Vec<_>>();
-    ndarray::indices(shape(output))
-        .into_iter()
-        .map(|position| {
-            let cells = ndarray::indices(shape(kernel)).into_iter().enumerate();
-            cells
-                .filter_map(|(cell, k)| {
-                    let mut flat = 0;
-                    for (i, axis) in axes.iter().enumerate() {
-                        let at = position[i] as i64 * axis.stride - axis.begin + k[i] as i64 * axis.dilation;
-                        if !(0..input[i]).contains(&at) {
-                            return None;
-                        }
-                        flat = flat * input[i] as usize + at as usize;
-                    }
-                    Some(Tap { input: flat, cell })
-                })
-                .collect()
-        })
-        .collect()
+    let mut by_position = vec![vec![Tap { input: 0, cell: 0 }]];
+    // Each axis has its positions within those of the axes before it, and at each its cells within theirs.
+    for (i, axis) in axes.iter().enumerate() {
+        let along: Vec<Vec<Tap>> =
+            (0..output[i]).map(|position| axis.taps(position, input[i], kernel[i])).collect();
+        let within = |outer: Tap, inner: Tap| Tap {
+            input: outer.input * input[i] as usize + inner.input,
+            cell: outer.cell * kernel[i] as usize + inner.cell,
+        };
+        let crossed = |outer: &[Tap], inner: &[Tap]| -> Vec<Tap> {
+            outer.iter().flat_map(|&outer| inner.iter().map(move |&inner| within(outer, inner))).collect()
+        };
+        by_position =
+            by_position.iter().flat_map(|outer| along.iter().map(|inner| crossed(outer, inner))).collect();
+    }
+    by_position
 }
 
 #[cfg(test)]

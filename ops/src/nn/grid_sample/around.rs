@@ -1,7 +1,6 @@
 //! Where a position is on an axis, and the elements around it.
 
 use ir::DType;
-use ndarray::{ArrayView, IxDyn};
 
 use super::{GridSample, Mode, Padding};
 use crate::arith::{Arith, Class, Comparison, Step};
@@ -12,6 +11,22 @@ const A: f64 = -0.75;
 /// The number system for positions of a dtype. Those of f64 are computed in f32 by some.
 pub(super) fn steps<S: Arith>(a: &S, dtype: DType) -> S {
     if dtype == DType::F64 { a.within_or(DType::F64, DType::F32) } else { a.within(dtype) }
+}
+
+/// An axis of an image.
+#[derive(Clone, Copy)]
+pub(super) struct Axis {
+    pub(super) size: usize,
+    /// How far apart neighbours are in row-major order.
+    pub(super) stride: usize,
+}
+
+impl Axis {
+    /// The axes of an image of these sizes.
+    pub(super) fn all(sizes: &[usize]) -> Vec<Self> {
+        let stride = |axis: usize| sizes[axis + 1..].iter().product();
+        sizes.iter().enumerate().map(|(axis, &size)| Self { size, stride: stride(axis) }).collect()
+    }
 }
 
 /// The coordinate of a position: 0 is the middle of the first element.
@@ -130,8 +145,8 @@ fn is_somewhere<S: Arith>(a: &S, x: S::R) -> Option<bool> {
 /// An element on an axis with its weight.
 #[derive(Clone, Copy)]
 struct Tap<R> {
-    /// Where it is; `None` for a 0.
-    element: Option<usize>,
+    /// How far it is from the first one in row-major order; `None` for a 0.
+    offset: Option<usize>,
     weight: R,
     /// Whether every implementation takes it: not where its weight may be 0, so that it may be none of those around the position.
     is_taken: bool,
@@ -154,7 +169,8 @@ struct Along<R> {
 
 impl<R: Copy> Along<R> {
     /// Those around a position, or what the result is where nothing is known of them.
-    fn of<S: Arith<R = R>>(op: GridSample, a: &S, position: R, size: usize) -> Result<Self, R> {
+    fn of<S: Arith<R = R>>(op: GridSample, a: &S, position: R, axis: Axis) -> Result<Self, R> {
+        let size = axis.size;
         let x = coordinate(a, position, size, op.align_corners);
         match is_somewhere(a, x) {
             Some(true) => {}
@@ -168,7 +184,7 @@ impl<R: Copy> Along<R> {
             Padding::Border => a.select(is_inside(a, x, borders), x, kept(a, x, 0.0, last)),
             Padding::Reflection => reflected(a, x, borders),
         };
-        let around = |x: R| taps(op, a, x, size);
+        let around = |x: R| taps(op, a, x, axis);
         // ONNX Runtime goes on with the elements around such a coordinate, each of which may be outside. PyTorch takes a line from
         // a coordinate on the axis, and for a curve beyond the border elements that are all the one there.
         let (inside, other) = match (op.padding, op.mode) {
@@ -186,7 +202,7 @@ impl<R: Copy> Along<R> {
 }
 
 /// The elements around a coordinate with their weights; where it may be on either side of one, all of which might be around it.
-fn taps<S: Arith>(op: GridSample, a: &S, x: S::R, size: usize) -> Taps<S::R> {
+fn taps<S: Arith>(op: GridSample, a: &S, x: S::R, Axis { size, stride }: Axis) -> Taps<S::R> {
     let reach = match op.mode {
         Mode::Cubic => 2,
         Mode::Linear | Mode::Nearest => 1,
@@ -205,7 +221,7 @@ fn taps<S: Arith>(op: GridSample, a: &S, x: S::R, size: usize) -> Taps<S::R> {
         let holds = |comparison| a.peek(a.compare(comparison, far, a.real(reach as f64))) == Some(1);
         // An element that nobody takes must not spoil the sum, whatever it is.
         (!holds(Comparison::Greater)).then(|| Tap {
-            element: element(index, size, op.padding, op.align_corners),
+            offset: element(index, size, op.padding, op.align_corners).map(|element| element * stride),
             weight,
             is_taken: holds(Comparison::Less),
         })
@@ -234,15 +250,15 @@ fn cubic<S: Arith>(a: &S, far: S::R) -> S::R {
 pub(super) struct Around<R>(Result<(Weights<R>, Option<Weights<R>>), R>);
 
 impl<R: Copy> Around<R> {
-    /// Those around a position, one number for each axis of this size. `steps` is the number system of positions.
+    /// Those around a position, one number for each axis. `steps` is the number system of positions.
     pub(super) fn of<S: Arith<R = R>>(
         op: GridSample,
         (a, steps): (&S, &S),
         position: &[R],
-        sizes: &[usize],
+        axes: &[Axis],
     ) -> Self {
         let along: Result<Vec<_>, _> =
-            position.iter().zip(sizes).map(|(&x, &size)| Along::of(op, steps, x, size)).collect();
+            position.iter().zip(axes).map(|(&x, &axis)| Along::of(op, steps, x, axis)).collect();
         Self(along.map(|along| {
             let are_others = along.iter().any(|along| along.others.is_some());
             let others = are_others.then(|| {
@@ -254,7 +270,7 @@ impl<R: Copy> Around<R> {
     }
 
     /// The sum of an image's elements there.
-    pub(super) fn sum<S: Arith<R = R>>(&self, a: &S, image: &ArrayView<'_, R, IxDyn>) -> R {
+    pub(super) fn sum<S: Arith<R = R>>(&self, a: &S, image: &[R]) -> R {
         match &self.0 {
             Ok((weights, None)) => weights.sum(a, image),
             Ok((weights, Some(others))) => a.either(weights.sum(a, image), || others.sum(a, image)),
@@ -273,8 +289,8 @@ struct Weights<R> {
 
 /// A place around a position along some axes.
 struct Corner<R> {
-    /// Where it is; `None` outside of the image.
-    place: Option<Vec<usize>>,
+    /// Where it is in row-major order; `None` outside of the image.
+    place: Option<usize>,
     /// Its weight; `None` along no axis.
     weight: Option<R>,
     is_taken: bool,
@@ -283,10 +299,8 @@ struct Corner<R> {
 impl<R: Copy> Corner<R> {
     /// The place along one axis more.
     fn with<S: Arith<R = R>>(&self, a: &S, tap: &Tap<R>) -> Self {
-        let longer =
-            |(place, element): (&Vec<usize>, usize)| place.iter().copied().chain([element]).collect();
         Self {
-            place: self.place.as_ref().zip(tap.element).map(longer),
+            place: self.place.zip(tap.offset).map(|(place, offset)| place + offset),
             weight: Some(self.weight.map_or(tap.weight, |weight| a.mul(weight, tap.weight))),
             is_taken: self.is_taken && tap.is_taken,
         }
@@ -295,7 +309,7 @@ impl<R: Copy> Corner<R> {
 
 impl<R: Copy> Weights<R> {
     fn of<S: Arith<R = R>>(a: &S, along: Vec<Taps<R>>) -> Self {
-        let origin = Corner { place: Some(Vec::new()), weight: None, is_taken: true };
+        let origin = Corner { place: Some(0), weight: None, is_taken: true };
         let corners = along.iter().fold(vec![origin], |corners, taps| {
             corners.iter().flat_map(|corner| taps.iter().map(|tap| corner.with(a, tap))).collect()
         });
@@ -303,35 +317,23 @@ impl<R: Copy> Weights<R> {
     }
 
     /// The sum of elements with the weights of all axes multiplied, or one axis after the other.
-    fn sum<S: Arith<R = R>>(&self, a: &S, image: &ArrayView<'_, R, IxDyn>) -> R {
+    fn sum<S: Arith<R = R>>(&self, a: &S, image: &[R]) -> R {
         let term = |corner: &Corner<R>| {
-            let number = corner.place.as_ref().map_or_else(|| a.real(0.0), |place| image[place.as_slice()]);
+            let number = corner.place.map_or_else(|| a.real(0.0), |place| image[place]);
             Some((added(a, number, corner.is_taken), a.round(corner.weight?)))
         };
         let terms: Vec<_> = self.corners.iter().filter_map(term).collect();
-        a.either(a.dot(terms.into_iter()), || nested(a, &self.along, image, &mut Vec::new()))
+        a.either(a.dot(terms.into_iter()), || nested(a, &self.along, image, 0))
     }
 }
 
 /// The sum over the elements of the first axis of what there is on the others, from a place on the axes before.
-fn nested<S: Arith>(
-    a: &S,
-    along: &[Taps<S::R>],
-    image: &ArrayView<'_, S::R, IxDyn>,
-    place: &mut Vec<usize>,
-) -> S::R {
-    let Some((taps, others)) = along.split_first() else { return image[place.as_slice()] };
+fn nested<S: Arith>(a: &S, along: &[Taps<S::R>], image: &[S::R], place: usize) -> S::R {
+    let Some((taps, others)) = along.split_first() else { return image[place] };
     let mut terms = Vec::with_capacity(taps.len());
     for tap in taps {
-        let here = match tap.element {
-            Some(element) => {
-                place.push(element);
-                let here = nested(a, others, image, place);
-                place.pop();
-                here
-            }
-            None => a.real(0.0),
-        };
+        let here = tap.offset.map(|offset| nested(a, others, image, place + offset));
+        let here = here.unwrap_or_else(|| a.real(0.0));
         terms.push((added(a, here, tap.is_taken), a.round(tap.weight)));
     }
     a.dot(terms.into_iter())
