@@ -192,11 +192,12 @@ fn integers(all: &mut Comparison, expected: &Bounded, actual: &Tensor) {
     for (index, (value, actual)) in expected.tensor.to_i128s().into_iter().zip(actual.to_i128s()).enumerate()
     {
         let is_overflown = expected.overflown_at(index).is_some();
-        if expected.error_at(index) > 0.0 && !is_overflown {
+        let bound = if is_overflown { 0.0 } else { expected.error_at(index) };
+        if bound == f64::INFINITY {
             continue;
         }
-        all.exact += usize::from(!is_overflown);
-        if value == actual {
+        all.exact += usize::from(bound == 0.0 && !is_overflown);
+        if actual.abs_diff(value) as f64 <= bound {
             continue;
         }
         if is_overflown && after_overflow(dtype, value, actual) {
@@ -207,8 +208,7 @@ fn integers(all: &mut Comparison, expected: &Bounded, actual: &Tensor) {
         let ulp = (actual - value).abs() as f64;
         all.max_ulp = all.max_ulp.max(ulp);
         if all.worst.is_none_or(|w| ulp > w.ulp) {
-            all.worst =
-                Some(Mismatch { index, expected: value as f64, bound: 0.0, actual: actual as f64, ulp });
+            all.worst = Some(Mismatch { index, expected: value as f64, bound, actual: actual as f64, ulp });
         }
     }
 }

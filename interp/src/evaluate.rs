@@ -194,7 +194,7 @@ pub fn undecided<'t>(
                 let a = as_compared(profile, a, ty, model.graph.node(output.value.node).is_inner);
                 a.iter().filter(|x| !x.is_known()).count()
             }
-            Data::Int(a) => a.iter().filter(|z| z.state != State::Sure).count(),
+            Data::Int(a) => a.iter().filter(|z| !z.is_known()).count(),
         };
         counts.0 += open as u64;
         counts.1 += length(held.data(&system));
@@ -224,7 +224,7 @@ fn length(data: &Data<Balls<'_>>) -> u64 {
 fn unknowns(data: &Data<Balls<'_>>) -> u64 {
     let unknown = match data {
         Data::Real(a) => a.iter().filter(|x| !x.is_known()).count(),
-        Data::Int(a) => a.iter().filter(|z| z.state != State::Sure).count(),
+        Data::Int(a) => a.iter().filter(|z| !z.is_known()).count(),
     };
     unknown as u64
 }
@@ -283,10 +283,9 @@ fn bounded<'p>(profile: &'p Profile, held: &Held<Balls<'p>>, ty: &Type, is_inner
         }
         Data::Int(a) => {
             let tensor = from(a, |next| Tensor::from_i128_fn(ty, |_| next().map_or(0, |z: Whole| z.value)));
-            let error = |z: &Whole| if z.state == State::Sure { 0.0 } else { f64::INFINITY };
             let overflown = a.iter().enumerate().filter(|(_, z)| z.state == State::Overflown);
             let overflown = overflown.map(|(at, _)| Overflown { at, least: 0.0 }).collect();
-            let bounded = with_errors(tensor, a.iter().map(|z| (error(z), z.state == State::Undefined)));
+            let bounded = with_errors(tensor, a.iter().map(|z| (z.error(), z.state == State::Undefined)));
             Bounded { overflown, ..bounded }
         }
     };

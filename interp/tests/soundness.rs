@@ -8,7 +8,7 @@
 use ir::round::round_to;
 use ir::{DType, Stream};
 use onnxsmith_interp::Profile;
-use onnxsmith_interp::bound::{Ball, Bound, State};
+use onnxsmith_interp::bound::{Ball, Bound, State, Whole};
 use ops::Arith;
 use ops::arith::{Comparison, Fun, Step};
 use rand::RngExt;
@@ -155,16 +155,19 @@ fn integers_in_floats_are_exact_in_every_order() {
 }
 
 #[test]
-fn discontinuities_are_undecidable_where_they_are_straddled() {
+fn discontinuities_leave_open_what_is_on_either_side_where_they_are_straddled() {
     let a = tight();
     let near = |v: f64| Ball::within(v, 1e-3);
     assert_eq!(a.step(Step::Floor, near(2.5)), Ball::exact(2.0));
-    assert!(!a.step(Step::Floor, near(2.0)).is_known());
+    assert_eq!(a.step(Step::Floor, near(2.0)), Ball::within(2.0, 1.0));
+    assert!(!a.step(Step::Floor, Ball::unknown(2.0)).is_known());
     assert_eq!(a.step(Step::Floor, Ball::exact(2.0)), Ball::exact(2.0));
     assert_eq!(a.peek(a.compare(Comparison::Less, near(1.0), near(1.1))), Some(1));
     assert_eq!(a.peek(a.compare(Comparison::Less, near(1.0), near(1.001))), None);
     assert_eq!(a.peek(a.compare(Comparison::Equal, near(1.0), near(1.0))), None);
     assert_eq!(a.peek(a.truncate(near(2.0), DType::I32)), None);
+    assert_eq!(a.truncate(near(2.0), DType::I32).ends(), Some((1, 2)));
+    assert_eq!(a.truncate(Ball::within(255.5, 1.0), DType::U8).ends(), None);
     assert_eq!(a.peek(a.truncate(near(2.5), DType::I32)), Some(2));
     assert_eq!(a.peek(a.arg_max(&[near(1.0), near(2.0)], false)), Some(1));
     assert_eq!(a.peek(a.arg_max(&[near(2.0), near(2.0)], false)), None);
@@ -173,6 +176,34 @@ fn discontinuities_are_undecidable_where_they_are_straddled() {
     assert!(!a.call(Fun::Log, near(0.0)).is_known());
     assert!(!a.call(Fun::Tan, near(std::f64::consts::FRAC_PI_2)).is_known());
     assert!(!a.call(Fun::Exp, near(88.73)).is_known());
+}
+
+#[test]
+fn what_is_made_of_an_integer_that_is_one_of_a_few_is_made_of_each() {
+    let a = tight();
+    let few = Whole::between(1, 2, 3);
+    assert_eq!(a.exact([few, Whole::sure(10)], |[x, y]| Some(y - x)), Whole::between(7, 8, 9));
+    assert_eq!(a.exact([few, few], |[x, y]| Some(x * y)), Whole::between(1, 4, 9));
+    assert_eq!(a.exact([few], |[x]| (x < 3).then_some(x)).ends(), None);
+    assert_eq!(a.exact([Whole::between(0, 50, 100)], |[x]| Some(x)).ends(), None);
+    assert_eq!(a.convert(few), Ball::within(2.0, a.convert(few).error));
+    assert!((1.0..1.001).contains(&a.convert(few).error));
+    // As a tensor holds it.
+    assert_eq!(a.stored_whole(few, DType::U8), few);
+    assert_eq!(a.stored_whole(Whole::between(254, 255, 256), DType::U8).ends(), None);
+    assert_eq!(a.stored_whole(Whole::between(0, 0, 1), DType::Bool).ends(), None);
+}
+
+#[test]
+fn an_integer_is_rounded_to_a_float_next_to_it() {
+    let bf16 = Bound::new(&Profile::DECLARED, DType::BF16);
+    let cast = |z| {
+        let ball = bf16.output(bf16.convert(Whole::sure(z)), ir::format::FloatFormat::BF16);
+        (ball.value, ball.error)
+    };
+    // Its numbers are 4 apart there.
+    assert_eq!(cast(517), (516.0, 0.0));
+    assert_eq!(cast(518), (520.0, 4.0), "516 is as near");
 }
 
 #[test]

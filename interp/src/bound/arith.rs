@@ -22,6 +22,26 @@ fn whole_quotient(x: f64, y: f64) -> Option<f64> {
     (q.abs() < f64::EPSILON.recip()).then(|| if is_reached { q } else { q - q.signum() })
 }
 
+/// How many results of integers that may be others are looked at.
+const MOST_ALTERNATIVES: usize = 32;
+
+/// What a function gives of integers some of which implementations may have otherwise: between the least and the greatest of its
+/// results, where these are few. `value` is that of the reference's.
+fn one_of<const N: usize>(zs: [Whole; N], value: i128, f: impl Fn([i128; N]) -> Option<i128>) -> Whole {
+    let mut alternatives = vec![zs.map(|z| z.value)];
+    for (i, z) in zs.into_iter().enumerate() {
+        let Some((low, high)) = z.ends() else { return Whole::unsure(value) };
+        if (high - low) as usize >= MOST_ALTERNATIVES / alternatives.len() {
+            return Whole::unsure(value);
+        }
+        let with = |all: &[i128; N], z: i128| std::array::from_fn(|at| if at == i { z } else { all[at] });
+        alternatives = alternatives.iter().flat_map(|all| (low..=high).map(|z| with(all, z))).collect();
+    }
+    let results: Option<Vec<i128>> = alternatives.into_iter().map(f).collect();
+    let ends = results.and_then(|all| Some((*all.iter().min()?, *all.iter().max()?)));
+    ends.map_or_else(|| Whole::unsure(value), |(low, high)| Whole::between(low, value, high))
+}
+
 impl Bound<'_> {
     /// A step on two numbers as [`Bound::operand`] sees them: `f` its value, `exact` whether that has no rounding
     /// error in f64 for exact operands, `carried` what the operands' errors become.
@@ -229,6 +249,9 @@ impl Arith for Bound<'_> {
         match (low == high, low == 0.0 && low.to_bits() != high.to_bits()) {
             (true, false) => Ball::exact(value),
             (true, true) => Ball::either_zero(),
+            (false, _) if low.is_finite() && high.is_finite() => {
+                Ball::within(value, (high - value).max(value - low))
+            }
             (false, _) => Ball::unknown(value),
         }
     }
@@ -336,10 +359,12 @@ impl Arith for Bound<'_> {
         match condition.state {
             State::Sure => taken,
             State::Undefined => Ball::undefined(taken.value),
-            State::Unsure | State::Overflown if taken.is_undefined() || other.is_undefined() => {
+            State::Within { .. } | State::Unsure | State::Overflown
+                if taken.is_undefined() || other.is_undefined() =>
+            {
                 Ball::undefined(taken.value)
             }
-            State::Unsure | State::Overflown => {
+            State::Within { .. } | State::Unsure | State::Overflown => {
                 let apart = (taken.value - other.value).abs();
                 let is_same = taken.value.to_bits() == other.value.to_bits();
                 let meet = is_same || apart <= MEETING * (taken.error + other.error);
@@ -367,7 +392,7 @@ impl Arith for Bound<'_> {
         };
         let (low, high) = (x.low(), x.high());
         match (x.is_known(), fits(low), fits(high)) {
-            (true, true, true) if low.trunc() == high.trunc() => Whole::sure(value),
+            (true, true, true) => Whole::between(low as i128, value, high as i128),
             (true, false, false) if low.is_nan() || low.signum() == high.signum() => Whole::undefined(value),
             _ => Whole::unsure(value),
         }
@@ -392,7 +417,7 @@ impl Arith for Bound<'_> {
         let value = number(bits.value);
         match bits.state {
             State::Undefined => Ball::undefined(value),
-            State::Unsure | State::Overflown => Ball::unknown(value),
+            State::Within { .. } | State::Unsure | State::Overflown => Ball::unknown(value),
             State::Sure if value.is_finite() => Ball::exact(value),
             State::Sure => self.nonfinite(value),
         }
@@ -403,8 +428,12 @@ impl Arith for Bound<'_> {
             State::Undefined => Ball::undefined(value),
             State::Unsure | State::Overflown => Ball::unknown(value),
             State::Sure if value as i128 == z.value && self.holds(value) => Ball::exact(value),
-            // The reference has rounded too, by at most half an ULP of the working dtype.
-            State::Sure => self.rounded(value, 0.0, self.profile.rounding + 0.5),
+            // What is rounded is the integer itself, of which f64 may lack the last digits.
+            State::Sure | State::Within { .. } => {
+                let near = z.value as f64;
+                let lacking = z.value.abs_diff(near as i128) as f64;
+                self.rounded(near, lacking + z.error(), self.profile.rounding)
+            }
         }
     }
     fn arg_max(&self, xs: &[Ball], last: bool) -> Whole {
@@ -432,7 +461,7 @@ impl Arith for Bound<'_> {
         if zs.iter().any(|z| z.state == State::Undefined) {
             Whole::undefined(value)
         } else if zs.iter().any(|z| z.state != State::Sure) {
-            Whole::unsure(value)
+            one_of(zs, value, f)
         } else if result.is_none() {
             Whole::undefined(value)
         } else {

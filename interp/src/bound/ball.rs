@@ -215,6 +215,13 @@ impl Ball {
 pub enum State {
     /// Every conforming implementation has it.
     Sure,
+    /// Conforming implementations may have another: no further below than this, and above.
+    Within {
+        /// How far it may be below.
+        below: u32,
+        /// How far above.
+        above: u32,
+    },
     /// One step gave an integer that the dtype does not have. Implementations may wrap, saturate or go through a float.
     Overflown,
     /// Conforming implementations may differ.
@@ -254,6 +261,37 @@ impl Whole {
     /// An integer about which implementations may differ.
     pub const fn unsure(value: i128) -> Self {
         Self { value, state: State::Unsure, made: Made::Stored }
+    }
+
+    /// An integer that implementations have between two, of which it is neither below the first nor above the second.
+    pub fn between(low: i128, value: i128, high: i128) -> Self {
+        let far = |distance: i128| u32::try_from(distance).ok();
+        match (far(value - low), far(high - value)) {
+            (Some(0), Some(0)) => Self::sure(value),
+            (Some(below), Some(above)) => Self { state: State::Within { below, above }, ..Self::sure(value) },
+            _ => Self::unsure(value),
+        }
+    }
+
+    /// The least and the greatest that implementations have, where there is anything to be said of that.
+    pub fn ends(self) -> Option<(i128, i128)> {
+        match self.state {
+            State::Sure => Some((self.value, self.value)),
+            State::Within { below, above } => {
+                Some((self.value - i128::from(below), self.value + i128::from(above)))
+            }
+            State::Overflown | State::Unsure | State::Undefined => None,
+        }
+    }
+
+    /// How far implementations may be from it: infinitely far where nothing is known.
+    pub fn error(self) -> f64 {
+        self.ends().map_or(f64::INFINITY, |(low, high)| (high - self.value).max(self.value - low) as f64)
+    }
+
+    /// Whether there is a bound.
+    pub fn is_known(self) -> bool {
+        self.ends().is_some()
     }
 
     /// An integer that the specification does not define.

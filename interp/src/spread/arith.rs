@@ -7,7 +7,7 @@ use ir::DType;
 use ops::arith::{Arith, Fun};
 
 use super::{Spread, bare, together};
-use crate::bound::{Ball, Image, Whole, image, power_range};
+use crate::bound::{Ball, Image, State, Whole, image, power_range};
 
 impl Spread<'_> {
     pub(crate) fn within(&self, dtype: DType) -> Self {
@@ -66,6 +66,12 @@ impl Spread<'_> {
         }
     }
     pub(crate) fn convert(&self, z: Whole) -> Ball {
-        self.rounded(self.bound.convert(z), 0.0)
+        let exact = Whole { state: State::Sure, ..z };
+        match z.state {
+            State::Within { .. } => self.rounded(self.bound.convert(exact), z.error()),
+            State::Sure | State::Overflown | State::Unsure | State::Undefined => {
+                self.rounded(self.bound.convert(z), 0.0)
+            }
+        }
     }
 }

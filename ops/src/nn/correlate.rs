@@ -72,7 +72,7 @@ fn all_finite<A: Arith>(a: &A, numbers: &ArrayView1<'_, A::R>) -> bool {
     numbers.iter().all(|&x| classes.into_iter().all(|class| a.peek(a.is(class, x)) == Some(0)))
 }
 
-/// Positions that are laid out in one matrix, and the cells of a channel's kernel that are in it. Padding is zeros there.
+/// Positions that are laid out in one matrix, and the cells of a channel's kernel that are in it, in their order. Padding is zeros there.
 struct Layout {
     positions: Vec<usize>,
     cells: Vec<usize>,
@@ -97,8 +97,9 @@ fn layouts(taps: &[Vec<Tap>], kernel_area: usize, filters: usize) -> Vec<Layout>
     for (position, taps) in taps.iter().enumerate() {
         let mut cells: Vec<usize> = taps.iter().map(|tap| tap.cell).collect();
         cells.sort_unstable();
-        let padding = (0..kernel_area).find(|&cell| cells.get(cell) != Some(&cell));
-        cells.extend(padding);
+        if let Some(padding) = (0..kernel_area).find(|&cell| cells.get(cell) != Some(&cell)) {
+            cells.insert(padding, padding);
+        }
         by_cells.entry(cells).or_default().push(position);
     }
     let apart: Vec<Layout> =
@@ -191,24 +192,37 @@ mod tests {
         tensor(DType::F32, shape, &elements)
     }
 
+    /// A ConvTranspose of 2 images in 2 groups of 2 channels and 3 maps each, as it is written: each element spread over the results.
+    fn spread([rows, columns]: [i64; 2], kernel: [i64; 2], stride: i64) {
+        let (x, w) =
+            (whole_numbers(&[2, 4, rows, columns], 0), whole_numbers(&[4, 3, kernel[0], kernel[1]], 3));
+        let attributes = Attributes::new().int("group", 2).ints("strides", &[stride, 1]);
+        let op = parse::<ConvTranspose>("ConvTranspose", &attributes);
+        let y = outputs(op, &[&x, &w]).unwrap().remove(0);
+        let [.., height, width] = *y.shape() else { panic!("it has two spatial axes") };
+        let [rows, columns, high, wide, stride] =
+            [rows, columns, kernel[0], kernel[1], stride].map(|size| size as usize);
+        let mut right = vec![0.0; 12 * height * width];
+        for (i, x) in values(&x).into_iter().enumerate() {
+            let (n, channel) = (i / (4 * rows * columns), i / (rows * columns) % 4);
+            let (row, column) = (i / columns % rows, i % columns);
+            for (k, w) in values(&w)[channel * 3 * high * wide..][..3 * high * wide].iter().enumerate() {
+                let (map, at) = (channel / 2 * 3 + k / (high * wide), (k / wide % high, k % wide));
+                right[((n * 6 + map) * height + stride * row + at.0) * width + column + at.1] += x * w;
+            }
+        }
+        assert_eq!(values(&y), right, "{rows}×{columns} by {high}×{wide}, {stride} apart");
+    }
+
     #[test]
     fn what_meets_the_same_cells_is_laid_out_together() {
         // A kernel of 6 by 5 spreads images of 3 by 2: a result is reached by 6 elements at most, of 30 cells.
-        let (x, w) = (whole_numbers(&[2, 4, 3, 2], 0), whole_numbers(&[4, 3, 6, 5], 3));
-        let attributes = Attributes::new().int("group", 2).ints("strides", &[2, 1]);
-        let op = parse::<ConvTranspose>("ConvTranspose", &attributes);
-        let y = outputs(op, &[&x, &w]).unwrap().remove(0);
-        assert_eq!(y.shape(), [2, 6, 10, 6]);
-        let (x, w) = (values(&x), values(&w));
-        let mut right = vec![0.0; 2 * 6 * 10 * 6];
-        for (i, x) in x.iter().enumerate() {
-            let (n, channel, row, column) = (i / 24, i / 6 % 4, i / 2 % 3, i % 2);
-            for (k, w) in w[channel * 90..][..90].iter().enumerate() {
-                let map = channel / 2 * 3 + k / 30;
-                right[((n * 6 + map) * 10 + 2 * row + k / 5 % 6) * 6 + column + k % 5] += x * w;
-            }
+        spread([3, 2], [6, 5], 2);
+        // One of 1 by 6 reaches rows 3 apart, and five elements of six are all cells but one.
+        spread([4, 5], [1, 6], 3);
+        for (high, wide) in (1..5).flat_map(|high| (1..8).map(move |wide| (high, wide))) {
+            spread([2, 4], [high, wide], 2);
         }
-        assert_eq!(values(&y), right);
     }
 
     #[test]
@@ -223,6 +237,6 @@ mod tests {
         let padded = [taps(&[0, 1]), taps(&[1])];
         assert_eq!(of(&padded, 2), [(vec![0, 1], vec![0, 1])]);
         let mostly_padded = [taps(&[5, 1]), taps(&[]), taps(&[1, 5])];
-        assert_eq!(of(&mostly_padded, 64), [(vec![1], vec![0]), (vec![0, 2], vec![1, 5, 0])]);
+        assert_eq!(of(&mostly_padded, 64), [(vec![1], vec![0]), (vec![0, 2], vec![0, 1, 5])]);
     }
 }
