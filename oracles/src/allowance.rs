@@ -138,7 +138,7 @@ pub fn undefined(model: &Model, evaluation: &Evaluation) -> Vec<bool> {
     dependants(&model.graph, evaluation, |tap| !tap.undefined.is_empty())
 }
 
-/// Whether an integer is undecidable on which it depends whether an operator is defined: a divisor that may be 0, an index
+/// Whether implementations may have other integers on which it depends whether an operator is defined: a divisor that may be 0, an index
 /// that may be out of range. (With floats an operator that is undefined gives NaN, and refuses nothing.) A right engine may
 /// have computed another one: [`Allowance::Undefined`].
 pub fn may_be_undefined(model: &Model, evaluation: &Evaluation) -> bool {
@@ -154,7 +154,7 @@ pub fn may_be_undefined(model: &Model, evaluation: &Evaluation) -> bool {
             | Hazard::Perhaps { operand, .. } => {
                 let value = node.inputs.get(operand).copied().flatten();
                 let bounded = value.and_then(|value| evaluation.taps.get(&value));
-                bounded.is_some_and(|bounded| bounded.tensor.dtype().is_int() && bounded.undecidable() > 0)
+                bounded.is_some_and(|bounded| bounded.tensor.dtype().is_int() && !bounded.is_exact())
             }
             Hazard::Ties { .. } | Hazard::Far { .. } | Hazard::Always => false,
         })

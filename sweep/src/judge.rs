@@ -103,7 +103,9 @@ impl Output<'_> {
             (Element::Whole(value), Element::Whole(actual)) if overflown.is_some() => {
                 Some(after_overflow(bounded.tensor.dtype(), value, actual))
             }
-            (Element::Whole(value), Element::Whole(actual)) => (error == 0.0).then_some(value == actual),
+            (Element::Whole(value), Element::Whole(actual)) => {
+                error.is_finite().then(|| actual.abs_diff(value) as f64 <= error)
+            }
             (Element::Real(_), Element::Whole(_)) | (Element::Whole(_), Element::Real(_)) => Some(false),
         }
     }
