@@ -117,6 +117,25 @@ fn nan_goes_the_way_of_what_fails() {
     }
 }
 
+/// The number before an infinity, or before 0, would be another one.
+#[test]
+fn a_branch_compares_with_its_own_number() {
+    let node = |mode: &str, number: &str| {
+        let tree = tree(mode, TARGETS).replace("4.0, 0.0, 0.0]", &format!("{number}, 0.0, 0.0]"));
+        format!("y = ai.onnx.ml.TreeEnsembleRegressor<{tree}>(x)")
+    };
+    let infinity = f64::INFINITY;
+    assert_eq!(values(&node("BRANCH_LT", "-inf"), [2.0, -infinity, 2.0, 0.0]), [30.0, 30.0]);
+    assert_eq!(values(&node("BRANCH_GT", "inf"), [2.0, infinity, 2.0, 0.0]), [30.0, 30.0]);
+    for (mode, wanted) in [("BRANCH_LT", [30.0, 20.0]), ("BRANCH_GT", [30.0, 30.0])] {
+        let model = read(&node(mode, "0.0")).expect("it is read").model;
+        let x = Tensor::from_f64_fn(&Type::new(DType::F32, [2, 2]), |i| [2.0, 0.0, 2.0, -1.0][i]);
+        let profile = &interp::Profile::WGSL;
+        let y = interp::evaluate(&model, &[x], profile, interp::Taps::Outputs).expect("bounds").outputs;
+        assert_eq!((y[0].tensor.to_f64s(), y[0].undecidable()), (wanted.to_vec(), 0), "{mode}");
+    }
+}
+
 #[test]
 fn trees_are_summed_and_classify() {
     let classes = "class_treeids = [0, 0, 0], class_nodeids = [1, 3, 4], class_ids = [0, 2, 1], \

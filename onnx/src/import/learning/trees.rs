@@ -31,18 +31,19 @@ struct Weighed<'a> {
     weights: &'a [f32],
 }
 
-/// A branch: a row goes left where the feature, or what it is times -1, is at most the number. NaN goes right.
+/// A branch: a row goes left where its feature compares so with the number. No comparison with NaN holds, so NaN goes right.
 struct Branch {
     feature: i64,
-    /// 1 or -1.
-    sign: f32,
-    at_most: f32,
+    /// The name of an operator.
+    comparison: &'static str,
+    number: f32,
     left: Key,
     right: Key,
 }
 
 /// The trees of a node.
 struct Ensemble {
+    /// Those that compare alike beside each other.
     branches: Vec<Branch>,
     leaves: Vec<Key>,
     /// For each branch and leaf, in this order: 1 if the leaf is to its left, -1 to its right, 0 elsewhere.
@@ -99,8 +100,10 @@ impl Ensemble {
 
     /// The trees of these branches and leaves, which are `nodes`.
     fn of(branches: BTreeMap<Key, Branch>, leaves: Vec<Key>, nodes: &BTreeSet<Key>) -> Result<Self, Error> {
+        let mut branches: Vec<(Key, Branch)> = branches.into_iter().collect();
+        branches.sort_by_key(|(_, branch)| branch.comparison);
         let mut above: BTreeMap<Key, (usize, i64, Key)> = BTreeMap::new();
-        for (number, (&key, branch)) in branches.iter().enumerate() {
+        for (number, &(key, ref branch)) in branches.iter().enumerate() {
             for (child, side) in [(branch.left, 1), (branch.right, -1)] {
                 if !nodes.contains(&child) {
                     let why = format!("node {child:?} is below {key:?}, and is not there");
@@ -137,29 +140,21 @@ impl Ensemble {
                 }
             }
         }
-        Ok(Self { branches: branches.into_values().collect(), leaves, sides, lefts })
+        let branches = branches.into_iter().map(|(_, branch)| branch).collect();
+        Ok(Self { branches, leaves, sides, lefts })
     }
 
-    /// Which leaves the rows end in, as 1 and 0 of f32.
-    fn ends(&self, walk: &mut Walk<'_, '_>, x: Value) -> Result<Value, Error> {
+    /// Which leaves the rows end in, as truth values.
+    fn reached(&self, walk: &mut Walk<'_, '_>, x: Value) -> Result<Value, Error> {
         let (branches, leaves) = (self.branches.len() as i64, self.leaves.len() as i64);
-        let features: Vec<i64> = self.branches.iter().map(|branch| branch.feature).collect();
-        let numbers: Vec<f32> = self.branches.iter().map(|branch| branch.at_most).collect();
-        let features = integers(walk, DType::I64, &[branches], &features)?;
-        let numbers = constant(walk, &[branches], &numbers)?;
         let sides = integers(walk, DType::I32, &[branches, leaves], &self.sides)?;
         let lefts = integers(walk, DType::I32, &[leaves], &self.lefts)?;
-        let mut compared = one(walk, "Gather", &Attributes::new().int("axis", 1), &[x, features])?;
-        let signs: Vec<f32> = self.branches.iter().map(|branch| branch.sign).collect();
-        if signs.contains(&-1.0) {
-            let signs = constant(walk, &[branches], &signs)?;
-            compared = one(walk, "Mul", &Attributes::new(), &[compared, signs])?;
-        }
-        let goes_left = one(walk, "LessOrEqual", &Attributes::new(), &[compared, numbers])?;
-        let goes_left = one(walk, "Cast", &Attributes::new().dtype("to", DType::I32), &[goes_left])?;
+        let alike = self.branches.chunk_by(|a, b| a.comparison == b.comparison);
+        let parts = alike.map(|branches| goes_left(walk, x, branches)).collect::<Result<Vec<_>, _>>()?;
+        let goes_left = walk.joined(&parts, 1)?;
+        let goes_left = walk.cast(goes_left, DType::I32)?;
         let count = one(walk, "MatMul", &Attributes::new(), &[goes_left, sides])?;
-        let ends = one(walk, "Equal", &Attributes::new(), &[count, lefts])?;
-        one(walk, "Cast", &Attributes::new().dtype("to", DType::F32), &[ends])
+        one(walk, "Equal", &Attributes::new(), &[count, lefts])
     }
 
     /// The sums of what the leaves weigh, for each row and result.
@@ -172,7 +167,8 @@ impl Ensemble {
         base: &[f32],
     ) -> Result<Value, Error> {
         let table = self.table(results, weights)?;
-        let ends = self.ends(walk, x)?;
+        let reached = self.reached(walk, x)?;
+        let ends = walk.cast(reached, DType::F32)?;
         let mut operands = vec![ends, constant(walk, &[self.leaves.len() as i64, results as i64], &table)?];
         if !base.is_empty() {
             operands.push(constant(walk, &[results as i64], base)?);
@@ -220,17 +216,27 @@ pub(super) fn few(rows: usize, columns: usize) -> Result<(), Error> {
     ))
 }
 
-/// A branch by its mode: all are one that goes left up to a number, by the number before it or on the other side of 0, so that a
-/// comparison with NaN fails.
+/// Which rows go left at some branches, at least one, that compare alike.
+fn goes_left(walk: &mut Walk<'_, '_>, x: Value, branches: &[Branch]) -> Result<Value, Error> {
+    let count = [branches.len() as i64];
+    let features: Vec<i64> = branches.iter().map(|branch| branch.feature).collect();
+    let numbers: Vec<f32> = branches.iter().map(|branch| branch.number).collect();
+    let features = integers(walk, DType::I64, &count, &features)?;
+    let numbers = constant(walk, &count, &numbers)?;
+    let compared = one(walk, "Gather", &Attributes::new().int("axis", 1), &[x, features])?;
+    one(walk, branches[0].comparison, &Attributes::new(), &[compared, numbers])
+}
+
+/// A branch by its mode.
 fn branch(mode: &str, feature: i64, number: f32, [left, right]: [Key; 2]) -> Result<Branch, Error> {
-    let (sign, at_most) = match mode {
-        "BRANCH_LEQ" => (1.0, number),
-        "BRANCH_LT" => (1.0, number.next_down()),
-        "BRANCH_GTE" => (-1.0, -number),
-        "BRANCH_GT" => (-1.0, (-number).next_down()),
+    let comparison = match mode {
+        "BRANCH_LEQ" => "LessOrEqual",
+        "BRANCH_LT" => "Less",
+        "BRANCH_GTE" => "GreaterOrEqual",
+        "BRANCH_GT" => "Greater",
         other => return Err(Error::unsupported("attribute `nodes_modes`", format!("{other} is not there"))),
     };
-    Ok(Branch { feature, sign, at_most, left, right })
+    Ok(Branch { feature, comparison, number, left, right })
 }
 
 /// TreeEnsembleRegressor: the sum of what the trees give, for each target.
