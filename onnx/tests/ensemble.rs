@@ -58,6 +58,14 @@ fn what_is_no_number_goes_where_the_branch_says() {
 }
 
 #[test]
+fn a_leaf_that_is_not_reached_does_not_count() {
+    let infinite = branch(0, "2.0", "").replace("1.0}", "inf}");
+    for node in [infinite.clone(), format!("{infinite}, aggregate_function = 0")] {
+        assert_eq!(values(&node, [1.0, 3.0, 2.0, 4.0]), [10.0, f64::INFINITY, 10.0, f64::INFINITY]);
+    }
+}
+
+#[test]
 fn trees_are_added_up_or_their_mean_is_taken() {
     // The first has a branch behind its first one, and both trees have a leaf in common.
     let two = "n_targets = 2, tree_roots = [0, 2], nodes_featureids = [0, 0, 0], nodes_modes = uint8[3] {0, 0, 0}, \

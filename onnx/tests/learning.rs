@@ -137,6 +137,21 @@ fn a_branch_compares_with_its_own_number() {
 }
 
 #[test]
+fn a_leaf_that_is_not_reached_does_not_count() {
+    let infinite = |rest: &str| format!("{}{rest}", TARGETS.replace("20.0", "inf").replace("30.0", "-inf"));
+    let node = |rest: &str| {
+        format!("y = ai.onnx.ml.TreeEnsembleRegressor<{}>(x)", tree("BRANCH_LEQ", &infinite(rest)))
+    };
+    assert_eq!(values(&node(""), ROWS), [10.0, f64::INFINITY]);
+    assert_eq!(values(&node(", base_values = [0.5]"), ROWS), [10.5, f64::INFINITY]);
+    let classes = "class_treeids = [0, 0, 0], class_nodeids = [1, 3, 4], class_ids = [0, 2, 1], \
+                   class_weights = [1.0, inf, -inf], classlabels_int64s = [5, 6, 7]";
+    let classes = tree("BRANCH_LEQ", classes);
+    let node = format!("label, y = ai.onnx.ml.TreeEnsembleClassifier<{classes}>(x)");
+    assert_eq!(values(&node, ROWS), [1.0, 0.0, 0.0, 0.0, 0.0, f64::INFINITY]);
+}
+
+#[test]
 fn trees_are_summed_and_classify() {
     let classes = "class_treeids = [0, 0, 0], class_nodeids = [1, 3, 4], class_ids = [0, 2, 1], \
                    class_weights = [1.0, 0.5, 1.0], classlabels_int64s = [5, 6, 7]";

@@ -77,6 +77,16 @@ fn integers(walk: &mut Walk<'_, '_>, dtype: DType, shape: &[i64], numbers: &[i64
     walk.push_constant(Tensor::from_i128_fn(&ty, |i| numbers[i].into()).into(), None)
 }
 
+/// The sums of what the ends weigh that rows reach, for each result. In a product an infinite weight would make NaN of rows that do not get
+/// there.
+fn chosen(walk: &mut Walk<'_, '_>, reached: Value, weights: Value) -> Result<Value, Error> {
+    let dtype = walk.ty(weights).dtype;
+    let reached = walk.unsqueezed(reached, &[2])?;
+    let nothing = walk.real(dtype, 0.0)?;
+    let votes = walk.op("Where", &[reached, weights, nothing])?;
+    one(walk, "ReduceSum", &Attributes::new().ints("axes", &[1]).int("keepdims", 0), &[votes])
+}
+
 /// What is done to scores at the end.
 fn transformed(walk: &mut Walk<'_, '_>, scores: Value, transform: &str) -> Result<Value, Error> {
     match transform {

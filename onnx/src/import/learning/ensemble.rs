@@ -6,8 +6,8 @@
 
 use ir::{Attributes, DType, Tensor, Value};
 
-use super::transformed;
 use super::trees::few;
+use super::{chosen, transformed};
 use crate::Error;
 use crate::import::forms::{Written, bind, tensor};
 use crate::import::frame::Bound;
@@ -76,14 +76,18 @@ pub(super) fn ensemble<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -
             return Err(Error::unsupported("attribute `post_transform`", format!("{other} is not there")));
         }
     };
-    let ends = ensemble.reached(walk, x, rows)?;
-    let ends = walk.cast(ends, ty.dtype)?;
+    let reached = ensemble.reached(walk, x, rows)?;
     let count = ensemble.ends.len();
     let weights = walk.reals(ty.dtype, &[count as i64, targets as i64], |i| {
         let leaf = ensemble.ends[i / targets].leaf;
         if ensemble.targets[leaf] == i % targets { ensemble.weights[leaf] } else { 0.0 }
     })?;
-    let mut y = walk.op("MatMul", &[ends, weights])?;
+    let mut y = if ensemble.weights.iter().all(|weight| weight.is_finite()) {
+        let ends = walk.cast(reached, ty.dtype)?;
+        walk.op("MatMul", &[ends, weights])?
+    } else {
+        chosen(walk, reached, weights)?
+    };
     match how {
         0 => {
             let trees = walk.real(ty.dtype, roots.len() as f64)?;

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use ir::{Attributes, DType, Value};
 
-use super::{classified, constant, integers, one, rows, transformed};
+use super::{chosen, classified, constant, integers, one, rows, transformed};
 use crate::Error;
 use crate::import::forms::{Written, bind};
 use crate::import::frame::Bound;
@@ -167,13 +167,17 @@ impl Ensemble {
         base: &[f32],
     ) -> Result<Value, Error> {
         let table = self.table(results, weights)?;
+        let are_finite = table.iter().all(|weight| weight.is_finite());
         let reached = self.reached(walk, x)?;
-        let ends = walk.cast(reached, DType::F32)?;
-        let mut operands = vec![ends, constant(walk, &[self.leaves.len() as i64, results as i64], &table)?];
-        if !base.is_empty() {
-            operands.push(constant(walk, &[results as i64], base)?);
+        let table = constant(walk, &[self.leaves.len() as i64, results as i64], &table)?;
+        let base = if base.is_empty() { None } else { Some(constant(walk, &[results as i64], base)?) };
+        if are_finite {
+            let ends = walk.cast(reached, DType::F32)?;
+            let operands: Vec<Value> = [ends, table].into_iter().chain(base).collect();
+            return one(walk, "Gemm", &Attributes::new(), &operands);
         }
-        one(walk, "Gemm", &Attributes::new(), &operands)
+        let sums = chosen(walk, reached, table)?;
+        base.map_or(Ok(sums), |base| walk.op("Add", &[sums, base]))
     }
 
     /// What each leaf weighs for each result.
