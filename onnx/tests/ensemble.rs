@@ -57,6 +57,21 @@ fn what_is_no_number_goes_where_the_branch_says() {
     assert_eq!(values(&branch(0, "2.0", yes), rows), [10.0, 10.0, 1.0, 10.0]);
 }
 
+/// By the text it is a no where the branch does not take it, and by ONNX's evaluator and ONNX Runtime a yes.
+#[test]
+fn whether_nan_is_another_number_is_open() {
+    let bounds = |rest: &str| {
+        let model = read(&branch(5, "2.0", rest)).expect("it is read").model;
+        let x = Tensor::from_f64_fn(&Type::new(DType::F32, [4, 1]), |i| [f64::NAN, 2.0, 3.0, -1.0][i]);
+        let (profile, taps) = (&interp::Profile::DECLARED, interp::Taps::Outputs);
+        let y = interp::evaluate(&model, &[x], profile, taps).expect("bounds").outputs.remove(0);
+        (y.tensor.to_f64s(), [0, 1, 2, 3].map(|i| y.error_at(i)))
+    };
+    assert_eq!(bounds(""), (vec![1.0, 1.0, 10.0, 10.0], [f64::INFINITY, 0.0, 0.0, 0.0]));
+    let yes = ", nodes_missing_value_tracks_true = [1]";
+    assert_eq!(bounds(yes), (vec![10.0, 1.0, 10.0, 10.0], [0.0; 4]));
+}
+
 #[test]
 fn a_leaf_that_is_not_reached_does_not_count() {
     let infinite = branch(0, "2.0", "").replace("1.0}", "inf}");

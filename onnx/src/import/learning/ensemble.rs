@@ -207,7 +207,7 @@ impl Ensemble {
             let numbers = self.splits(walk, x, &others)?;
             let is = walk.op("Equal", &[features, numbers])?;
             let is_other = walk.op("Not", &[is])?;
-            answers.push(is_other);
+            answers.push(self.perhaps_nan(walk, features, is_other, &others)?);
             order.extend(others);
         }
         for branch in self.which(|question| matches!(question, Question::Member(_))) {
@@ -283,6 +283,27 @@ impl Ensemble {
         let is_nan = walk.op("IsNaN", &[features])?;
         let taken = walk.op("And", &[is_nan, takes])?;
         walk.op("Or", &[holds, taken])
+    }
+
+    /// Answers to whether a feature is another number. What is not a number is another one, and ONNX's evaluator and runtimes say so; by the
+    /// text it is a no where the branch does not take it. Both are right.
+    fn perhaps_nan(
+        &self,
+        walk: &mut Walk<'_, '_>,
+        features: Value,
+        is_other: Value,
+        of: &[usize],
+    ) -> Result<Value, Error> {
+        if of.iter().all(|&branch| self.branches[branch].takes_nan) {
+            return Ok(is_other);
+        }
+        let takes =
+            walk.integers(DType::Bool, &[of.len() as i64], |i| self.branches[of[i]].takes_nan.into())?;
+        let is_nan = walk.op("IsNaN", &[features])?;
+        let is_number = walk.op("Not", &[is_nan])?;
+        let counts = walk.op("Or", &[is_number, takes])?;
+        let by_text = walk.op("And", &[is_other, counts])?;
+        walk.either(by_text, is_other)
     }
 }
 
