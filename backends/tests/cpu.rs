@@ -45,6 +45,16 @@ fn run(op: &Op, operands: &[&Tensor]) -> Result<Vec<f64>, CpuError> {
 }
 
 #[test]
+fn one_scale_in_a_list_is_for_all_of_a_list() {
+    let none = Attributes::new();
+    let (scale, point) = (tensor(DType::F32, &[1], &[2.0]), tensor(DType::U8, &[1], &[1.0]));
+    let x = tensor(DType::F32, &[3], &[6.0, 12.0, 18.0]);
+    assert_eq!(run(&op("QuantizeLinear", &none), &[&x, &scale, &point]).unwrap(), [4.0, 7.0, 10.0]);
+    let x = tensor(DType::U8, &[3], &[4.0, 7.0, 0.0]);
+    assert_eq!(run(&op("DequantizeLinear", &none), &[&x, &scale, &point]).unwrap(), [6.0, 12.0, -2.0]);
+}
+
+#[test]
 fn undefined_integers_do_not_panic() {
     let none = Attributes::new();
     for dtype in ir::DTypes::INTS.iter() {

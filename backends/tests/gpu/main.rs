@@ -16,6 +16,7 @@ mod models;
 mod movement;
 mod pipelines;
 mod products;
+mod quantized;
 mod reductions;
 mod refusals;
 mod teams;

@@ -150,6 +150,14 @@ mod tests {
     }
 
     #[test]
+    fn one_scale_in_a_list_is_for_all_of_a_list() {
+        let x = tensor(DType::I8, &[3], &[1., 2., 3.]);
+        let (scale, point) = (tensor(DType::F32, &[1], &[2.]), tensor(DType::I8, &[1], &[1.]));
+        let op = parse::<DequantizeLinear>("DequantizeLinear", &Attributes::new());
+        assert_eq!(run(op, &[&x, &scale, &point]), [0., 2., 4.]);
+    }
+
+    #[test]
     fn short_floats_and_scales_that_are_powers_of_two() {
         let x = tensor(DType::F4E2M1, &[4], &[0.5, -6., 1.5, 4.]);
         let op = |attributes: &Attributes| parse::<DequantizeLinear>("DequantizeLinear", attributes);

@@ -7,7 +7,8 @@ use crate::attributes::{self, Part};
 use crate::draw::Draw;
 use crate::rule::{self, Args, Reject, Rule, same_shape};
 
-/// Which elements share a scale. That of a scalar is all of them, whatever is said here; that of a list are slices along the axis.
+/// Which elements share a scale. That of a scalar is all of them, whatever is said here, and so is the only one of a list; those of other
+/// lists are slices along the axis.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Granularity<D = i64> {
     /// The axis along which scales follow each other.
@@ -20,6 +21,12 @@ impl<D: Dim> Granularity<D> {
     /// This granularity with its sizes in another number system.
     pub fn map<E: Dim>(&self, f: &mut dyn FnMut(D) -> E) -> Granularity<E> {
         Granularity { axis: self.axis, block_size: f(self.block_size) }
+    }
+
+    /// Whether there is one scale for a list: "When the rank of the input is 1, per-tensor quantization is applied, rendering the axis
+    /// unnecessary".
+    fn is_one_for_a_list(data: &Type<D>, scale: &Type<D>) -> bool {
+        data.rank() == 1 && scale.shape[0].known() == Some(1)
     }
 
     /// Requires scales, operand 1, and zero points, operand 2 if it is there, to be those of the first operand.
@@ -35,7 +42,7 @@ impl<D: Dim> Granularity<D> {
                     if axis == along { (size + self.block_size - one) / self.block_size } else { size };
                 r.eq(scales, wanted)?;
             }
-        } else if x.ranked(1, 0..=1)?.rank() == 1 {
+        } else if x.ranked(1, 0..=1)?.rank() == 1 && !Self::is_one_for_a_list(data, scale) {
             r.eq(scale.shape[0], data.shape[rule::axis(self.axis, data.rank())?])?;
         }
         match x.opt(2) {

@@ -244,6 +244,21 @@ mod tests {
     }
 
     #[test]
+    fn one_scale_in_a_list_is_for_all_of_a_list() {
+        let x = tensor(DType::F32, &[3], &[6., 12., 18.]);
+        let (scale, point) = (tensor(DType::F32, &[1], &[2.]), tensor(DType::U8, &[1], &[1.]));
+        for axis in [0, 1, 7] {
+            let stated = Attributes::new().int("axis", axis);
+            assert_eq!(run(quantize(&stated), &[&x, &scale, &point]), [4., 7., 10.], "{axis}");
+        }
+        let scales = tensor(DType::F32, &[3], &[2., 3., 6.]);
+        assert_eq!(run(quantize(&Attributes::new().int("axis", 0)), &[&x, &scales]), [3., 4., 3.]);
+        assert!(outputs(quantize(&Attributes::new()), &[&x, &scales]).is_err());
+        let rows = tensor(DType::F32, &[3, 1], &[6., 12., 18.]);
+        assert!(outputs(quantize(&Attributes::new().int("axis", 0)), &[&rows, &scale]).is_err());
+    }
+
+    #[test]
     fn the_zero_point_says_the_dtype_and_nothing_may_contradict_it() {
         let (x, scale) = (tensor(DType::F32, &[1], &[-3.]), tensor(DType::F32, &[], &[1.]));
         let point = tensor(DType::I8, &[], &[-126.]);

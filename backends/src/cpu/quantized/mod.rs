@@ -27,13 +27,15 @@ impl Scales {
     /// Those of operand 1 for the first operand.
     pub(crate) fn new(granularity: Granularity, c: &Call<'_>) -> Result<Self, CpuError> {
         let (shape, scales) = (c.shape(0)?, c.shape(1)?);
-        if scales.is_empty() {
+        let block = usize::try_from(granularity.block_size).unwrap_or(0);
+        // Where the operand is a list, one scale is for all of it, and the axis may be none of its axes.
+        let is_for_a_list = shape.len() == 1 && scales == [1] && block == 0;
+        if scales.is_empty() || is_for_a_list {
             let all = c.tensor(0)?.len().max(1);
             return Ok(Self { inside: 1, size: all, block: all, along: 1, are_shared: true, is_list: true });
         }
         let axis = axis_index(granularity.axis, shape.len())?;
         let is_list = scales.len() == 1;
-        let block = usize::try_from(granularity.block_size).unwrap_or(0);
         let fits = (is_list && block == 0) || (scales.len() == shape.len() && block > 0);
         if !fits {
             return Err(CpuError::Invalid("its scales are neither one, nor a list, nor of blocks"));

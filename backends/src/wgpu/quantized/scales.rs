@@ -30,11 +30,13 @@ impl Scales {
     /// Those of operand 1 for operand 0.
     pub(super) fn new(granularity: Granularity, c: &Call<'_>) -> Result<Self, GpuError> {
         let (x, scales) = (c.get(0)?, c.get(1)?);
-        if scales.rank() == 0 {
+        let block = usize::try_from(granularity.block_size).unwrap_or(0);
+        // Where the operand is a list, one scale is for all of it, and the axis may be none of its axes.
+        let is_for_a_list = x.rank() == 1 && scales.shape() == [1] && block == 0;
+        if scales.rank() == 0 || is_for_a_list {
             return Ok(Self::one(x));
         }
         let axis = c.axis(granularity.axis, x.rank())?;
-        let block = usize::try_from(granularity.block_size).unwrap_or(0);
         let is_list = scales.rank() == 1 && block == 0;
         let (size, inside) = (x.shape()[axis], x.shape()[axis + 1..].iter().product::<usize>());
         let along = scales.shape()[if is_list { 0 } else { axis.min(scales.rank() - 1) }];
