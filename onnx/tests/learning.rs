@@ -164,6 +164,20 @@ fn trees_are_summed_and_classify() {
     assert_eq!(values(&format!("y = ai.onnx.ml.TreeEnsembleRegressor<{based}>(x)"), ROWS), [10.5, 20.5]);
 }
 
+#[test]
+fn a_target_may_have_no_weights() {
+    let node = |targets: &str| {
+        let weights = TARGETS
+            .replace("target_ids = [0, 0, 0]", "target_ids = [0, 3, 3]")
+            .replace("n_targets = 1", &format!("n_targets = {targets}"));
+        format!("y = ai.onnx.ml.TreeEnsembleRegressor<{}>(x)", tree("BRANCH_LEQ", &weights))
+    };
+    assert_eq!(values(&node("5"), ROWS), [10.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 20.0, 0.0]);
+    // What is written out has a number for each leaf and target.
+    assert!(why(&node("1099511627776")).contains("3 times 1099511627776"));
+    assert!(why(&node("-1")).contains("`n_targets`"));
+}
+
 /// What becomes of an attribute of a tree, and what the refusal says.
 const BROKEN: [(&str, &str, &str); 10] = [
     ("nodes_truenodeids = [1, 0, 3, 0, 0]", "nodes_truenodeids = [1, 0, 1, 0, 0]", "two branches"),

@@ -260,9 +260,8 @@ pub(super) fn regressor<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) 
     if how != "SUM" {
         return Err(Error::unsupported("attribute `aggregate_function`", format!("{how} is not there")));
     }
-    let targets = usize::try_from(targets).ok().filter(|&targets| targets <= weights.trees.len());
-    let targets =
-        targets.ok_or_else(|| Error::invalid("attribute `n_targets`", "more than there are weights"))?;
+    let targets = usize::try_from(targets)
+        .map_err(|_| Error::invalid("attribute `n_targets`", format!("there are {targets}")))?;
     let sums = ensemble.sums(walk, x, targets, &weights, base)?;
     let y = transformed(walk, sums, &transform)?;
     bind(walk, written.node, vec![Bound::Tensor(y)])
