@@ -45,9 +45,10 @@ fn a_binarizer_tells_what_is_above() {
 }
 
 #[test]
-fn a_normalizer_leaves_rows_of_zeros() {
+fn a_normalizer_divides_by_magnitudes_and_leaves_zeros() {
     let node = |norm: &str| format!("y = ai.onnx.ml.Normalizer<norm = \"{norm}\">(x)");
     assert_eq!(values(&node("L1"), [1.0, 3.0, 0.0, 0.0]), [0.25, 0.75, 0.0, 0.0]);
+    assert_eq!(values(&node("L1"), [1.0, -3.0, -2.0, 0.0]), [0.25, -0.75, -1.0, 0.0]);
     assert_eq!(values(&node("L2"), [3.0, -4.0, 0.0, 0.0])[..2], [f64::from(0.6_f32), f64::from(-0.8_f32)]);
     assert!(why(&node("MAX")).contains("largest"));
 }

@@ -183,6 +183,18 @@ fn a_region_is_cropped_and_what_is_outside_filled() {
     is_near(&values(18, 5, &filled), &[3.0, 5.0, 9.0]);
 }
 
+/// The text has 2 / 4 for 0.6; ONNX's own test `resize_downsample_scales_linear` and ONNX Runtime have 0.6.
+#[test]
+fn a_scale_is_the_one_that_is_given() {
+    let node = |mode: &str| by(0.6, &format!("{LINEAR}, coordinate_transformation_mode = \"{mode}\""));
+    for opset in [13, 18, 19] {
+        for mode in ["half_pixel", "pytorch_half_pixel"] {
+            is_near(&values(opset, 4, &node(mode)), &[1.0 + 1.0 / 3.0, 3.0]);
+        }
+        is_near(&values(opset, 4, &node("asymmetric")), &[1.0, 1.0 + 5.0 / 3.0]);
+    }
+}
+
 #[test]
 fn half_pixels_lie_the_same_way_from_both_ends() {
     let node = |mode: &str| by(0.6, &format!("{LINEAR}, coordinate_transformation_mode = \"{mode}\""));

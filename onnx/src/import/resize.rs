@@ -7,6 +7,9 @@
 //! a continuous function of the coordinate, so nothing hangs on which side of an element a rounded coordinate falls. What lies outside of the
 //! operand with `tf_crop_and_resize` is told by nodes too, and chosen last.
 //!
+//! A scale that is given is what coordinates are divided by. Where it makes a size which is no whole number, the text has the quotient of the sizes
+//! instead, since opset 11; ONNX's tests, its reference implementation and ONNX Runtime have what is given.
+//!
 //! What is refused says so: elements and sizes that hang on how something is rounded, and scales that make a size which is no whole number where
 //! ONNX's text, and runtimes, go on with the size, and ONNX's reference implementation and tests with what the scale makes of it.
 
