@@ -75,6 +75,8 @@ pub struct Profile {
     pub rounding: f64,
     /// ULP of a quotient.
     pub division: fn(DType) -> f64,
+    /// Whether a quotient by a power of two is exact where the working dtype has it, as it is by multiplication with the reciprocal.
+    pub scales_exactly: bool,
     /// Nothing is promised for divisors outside of [2^(1-emax), 2^(emax-1)].
     pub moderate_divisors: bool,
     /// The accuracy of each library function.
@@ -125,6 +127,7 @@ impl Profile {
         name: "tight",
         rounding: 0.5,
         division: |_| 0.5,
+        scales_exactly: true,
         moderate_divisors: false,
         function: tight,
         power: |d| Accuracy::Ulp(if is_half(d) { 4.0 } else { 16.0 }),
@@ -152,6 +155,7 @@ impl Profile {
         name: "wgsl",
         rounding: 1.0,
         division: |_| 2.5,
+        scales_exactly: false,
         moderate_divisors: true,
         function: wgsl,
         power: |_| Accuracy::Formula { abs: 0.0 },

@@ -195,6 +195,19 @@ fn what_is_made_of_an_integer_that_is_one_of_a_few_is_made_of_each() {
 }
 
 #[test]
+fn a_quotient_by_a_power_of_two_is_what_a_product_is() {
+    let by =
+        |profile, divisor: f64| Bound::new(profile, DType::F32).div(Ball::exact(1.25), Ball::exact(divisor));
+    for divisor in [1.0, -2.0, 0.25] {
+        assert_eq!(by(&Profile::DECLARED, divisor), Ball::exact(1.25 / divisor));
+        assert!(!by(&Profile::WGSL, divisor).is_exact(), "WGSL grants 2.5 ULP of any quotient");
+    }
+    assert!(!by(&Profile::DECLARED, 5.0).is_exact());
+    // The reciprocal is denormal.
+    assert!(!by(&Profile::DECLARED, 127f64.exp2()).is_exact());
+}
+
+#[test]
 fn an_integer_is_rounded_to_a_float_next_to_it() {
     let bf16 = Bound::new(&Profile::DECLARED, DType::BF16);
     let cast = |z| {

@@ -58,9 +58,12 @@ impl Malice<'_> {
             // What IEEE 754 determines is no approximation.
             return Number { held: self.loose(self.nonfinite_or(high)), truth };
         }
+        let is_power = size.to_bits().trailing_zeros() >= f64::MANTISSA_DIGITS - 1;
+        let is_scale = self.profile().scales_exactly && is_moderate && is_power;
         // Nobody makes anything of nothing, whatever an ULP of 0 may be.
+        let is_one_rounding = x.held == 0.0 || is_scale;
         let ulps =
-            if x.held == 0.0 { self.profile().rounding } else { (self.profile().division)(self.dtype) };
+            if is_one_rounding { self.profile().rounding } else { (self.profile().division)(self.dtype) };
         let exact = Exact::new(high, (-high).mul_add(y.held, x.held) / y.held);
         self.off(exact, Grant::ulps(ulps), truth)
     }

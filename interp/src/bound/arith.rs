@@ -118,6 +118,14 @@ impl Bound<'_> {
         (low.min(x.low().min(y.low()).max(-least)), high.max(x.high().max(y.high()).min(least)))
     }
 
+    /// Whether a divisor is a power of two whose reciprocal no device flushes.
+    fn is_scale(&self, divisor: f64) -> bool {
+        let size = divisor.abs();
+        // The mantissa field is 0.
+        let is_power = size.to_bits().trailing_zeros() >= f64::MANTISSA_DIGITS - 1;
+        is_power && (self.format.min_normal()..=self.format.min_normal().recip()).contains(&size)
+    }
+
     /// The remainder as WGSL defines it.
     fn remainder_by_formula(&self, x: Ball, y: Ball) -> Ball {
         let quotient = self.step(Step::Trunc, self.div(x, y));
@@ -193,7 +201,7 @@ impl Arith for Bound<'_> {
             }
         }
         let ulps = (self.profile.division)(self.dtype);
-        let faithful = ulps <= self.profile.rounding;
+        let faithful = ulps <= self.profile.rounding || self.profile.scales_exactly && self.is_scale(b.value);
         // Nobody makes anything of nothing, whatever an ULP of 0 may be.
         let exact = |q: f64| a.value == 0.0 || faithful && sums::product_is_exact(b.value, q, a.value);
         let carried = |q: f64| (a.error + q.abs() * b.error) / (b.value.abs() - b.error);
