@@ -137,7 +137,7 @@ pub fn walk<S: System>(
     given: &dyn Fn(NodeId) -> Option<Data<S::A>>,
     visit: &mut dyn FnMut(&Visit<'_, S::A>) -> bool,
 ) -> Option<Values<Held<S::A>>> {
-    execute(model, keep, &mut Reader { system, given, visit, is_open: false }).ok()
+    execute(model, keep, &mut Reader { system, opset: model.opset, given, visit, is_open: false }).ok()
 }
 
 /// The run is over: the visitor ended it, or the model was not valid.
@@ -146,6 +146,7 @@ struct Over;
 /// What reads the operators in a number system.
 struct Reader<'a, S: System> {
     system: &'a S,
+    opset: u32,
     given: &'a dyn Fn(NodeId) -> Option<Data<S::A>>,
     visit: &'a mut dyn FnMut(&Visit<'_, S::A>) -> bool,
     /// Whether what the next operator was read from may be otherwise.
@@ -197,7 +198,7 @@ impl<S: System> Machine<Op> for Reader<'_, S> {
         let operands = operands.iter().map(|held| held.map(|held| held.data(self.system)));
         let inputs: Each<Option<&Data<S::A>>> =
             operands.zip(&narrowed).map(|(data, narrow)| narrow.as_ref().or(data)).collect();
-        let call = Call { arith: &arith, inputs: &inputs, types: &types, outputs };
+        let call = Call { arith: &arith, inputs: &inputs, types: &types, outputs, opset: self.opset };
         let mut results = self.system.eval(op, &call);
         for (data, ty) in results.iter_mut().zip(outputs) {
             self.system.store(&arith, data, ty.dtype, step.node.is_inner);

@@ -54,6 +54,8 @@ pub struct Call<'a, A: Arith> {
     pub types: &'a [Option<&'a Type>],
     /// The types of the outputs.
     pub outputs: &'a [Type],
+    /// The version of the operator set: few texts change what the same use means.
+    pub opset: u32,
 }
 
 #[allow(clippy::missing_panics_doc, reason = "said once, at the type")]

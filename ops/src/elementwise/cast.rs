@@ -201,11 +201,11 @@ fn convert<A: Arith>(c: &Call<'_, A>, to: DType, rounding: Rounding) -> Data<A> 
     match (c.data(0), to.kind()) {
         (Data::Real(x), Kind::Float(format)) if is_narrow(to) => {
             let conversion = rounding.conversion(format);
-            Data::Real(each(x, |x| narrow::stored(a, x, from, conversion)))
+            Data::Real(each(x, |x| narrow::stored(a, x, from, conversion, c.opset)))
         }
         (Data::Int(x), Kind::Float(format)) if is_narrow(to) => {
             let conversion = rounding.conversion(format);
-            Data::Real(each(x, |z| narrow::stored(a, a.convert(z), from, conversion)))
+            Data::Real(each(x, |z| narrow::stored(a, a.convert(z), from, conversion, c.opset)))
         }
         (Data::Real(x), Kind::Float(_)) => Data::Real(x.clone()),
         (Data::Int(x), Kind::Float(_)) => Data::Real(each(x, |z| a.convert(z))),

@@ -70,8 +70,9 @@ impl QuantizeLinear {
         quotient: A::R,
         point: Option<A::R>,
         (dtype, format): (DType, FloatFormat),
+        opset: u32,
     ) -> A::R {
-        let y = stored(a, quotient, dtype, self.rounding.conversion(format));
+        let y = stored(a, quotient, dtype, self.rounding.conversion(format), opset);
         let exact = a.within(DType::F64);
         let y = exact.either(y, || exact.add(y, exact.real(0.0)));
         let Some(point) = point else { return y };
@@ -196,7 +197,7 @@ impl Operator for QuantizeLinear {
         vec![match (to.int_range(), to.float()) {
             (None, Some(format)) => Data::Real(lanes::build(x.shape(), |at| {
                 let point = c.opt_real(2).map(|point| self.granularity.shared(point, at));
-                self.float(a, quotient(at), point, (dtype, format))
+                self.float(a, quotient(at), point, (dtype, format), c.opset)
             })),
             (range, _) => Data::Int(lanes::build(x.shape(), |at| {
                 let point = point.map_or(a.int(0), |point| self.granularity.shared(point, at));

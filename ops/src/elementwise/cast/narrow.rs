@@ -7,8 +7,12 @@ use ir::round::{Conversion, Overflow, RoundMode};
 
 use crate::arith::{Arith, Class, Comparison, Step};
 
-/// A real number of a dtype as one of a narrow format.
-pub(crate) fn stored<A: Arith>(a: &A, x: A::R, from: DType, conversion: Conversion) -> A::R {
+/// The opset from which infinities saturate in formats without them and without a negative zero. Before, they become NaN by the text, although
+/// ONNX's reference and ONNX Runtime saturate them there too.
+const INFINITIES_SATURATE: u32 = 24;
+
+/// A real number of a dtype as one of a narrow format, in an opset.
+pub(crate) fn stored<A: Arith>(a: &A, x: A::R, from: DType, conversion: Conversion, opset: u32) -> A::R {
     // ONNX's own reference converts by way of f32, which rounds what has more digits twice.
     let has_more_digits = from.float().map_or(from.bits(), |format| format.precision() as u32) > 24;
     let x = if has_more_digits { a.within(DType::F32).round(x) } else { x };
@@ -21,8 +25,9 @@ pub(crate) fn stored<A: Arith>(a: &A, x: A::R, from: DType, conversion: Conversi
             let most = conversion.format.max_finite();
             a.select(a.is(Class::NaN, x), a.either(a.real(0.0), || a.real(most)), y)
         }
-        // Before opset 24, infinities become NaN in these formats although they saturate.
-        (Extent::Full, Specials::NegativeZero) if conversion.overflow == Overflow::Saturate => {
+        (Extent::Full, Specials::NegativeZero)
+            if conversion.overflow == Overflow::Saturate && opset < INFINITIES_SATURATE =>
+        {
             let open = a.either(y, || a.real(f64::NAN));
             let y = a.select(a.is(Class::PositiveInfinity, x), open, y);
             a.select(a.is(Class::NegativeInfinity, x), open, y)
