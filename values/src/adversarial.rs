@@ -206,7 +206,7 @@ impl<'m> Limits<'m> {
 /// How often numbers of two operands that are to meet are zeros.
 const ZEROS: f64 = 0.125;
 
-/// How often an operator is picked that states edges of itself, where another is picked once.
+/// How often an operator is picked that states edges of itself, or has an operand twice, where another is picked once.
 const EDGED: u32 = 3;
 
 /// Some operators, and of each one of its edges.
@@ -225,7 +225,8 @@ fn plans(
     invert::run(model, tensors, free, &record, &mut |v| {
         let branches = record.take_branches();
         // Of what only has the edges of dtypes there is much in a graph, as of movements, and little comes of it.
-        let weight = if v.op.facts(v.types).edges.is_empty() { 1 } else { EDGED };
+        let is_plain = v.op.facts(v.types).edges.is_empty() && !has_one_twice(v);
+        let weight = if is_plain { 1 } else { EDGED };
         let key = (0..weight).map(|_| rng.random::<f64>()).fold(0.0, f64::max);
         let at = chosen.partition_point(|(other, _)| *other > key);
         if at < AT_ONCE
@@ -238,6 +239,12 @@ fn plans(
         true
     });
     chosen.into_iter().map(|(_, plan)| plan).collect()
+}
+
+/// Whether two operands are the same: x - x is 0 but for infinities and NaN.
+fn has_one_twice(v: &Visit<'_, Tracing<'_>>) -> bool {
+    let mut operands = v.operands.iter().flatten().enumerate();
+    operands.any(|(i, x)| v.operands.iter().flatten().skip(i + 1).any(|other| std::ptr::eq(*x, *other)))
 }
 
 fn one(

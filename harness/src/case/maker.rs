@@ -22,22 +22,22 @@ pub enum Values {
     None,
     /// Values on which everything is defined.
     Plain,
-    /// Adversarial ones in one case of three.
+    /// Adversarial ones in two cases of five.
     #[default]
     Mixed,
     /// Such values, moved to edges of some operators where that can be done.
     Adversarial,
 }
 
-/// One case in so many is adversarial where they are mixed.
-const ADVERSARIAL_ONE_IN: u32 = 3;
+/// The share of cases that are adversarial where they are mixed.
+const ADVERSARIAL: f64 = 0.4;
 
 impl Values {
     /// Whether a case is to be adversarial.
     fn is_adversarial(self, stream: Stream) -> bool {
         match self {
             Self::None | Self::Plain => false,
-            Self::Mixed => stream.child("adversarial").rng().random_ratio(1, ADVERSARIAL_ONE_IN),
+            Self::Mixed => stream.child("adversarial").rng().random_bool(ADVERSARIAL),
             Self::Adversarial => true,
         }
     }

@@ -31,7 +31,7 @@ pub(super) fn correlated<A: Arith>(
     let (images, channels) = (x.shape()[0], x.shape()[1]);
     let area: usize = x.shape()[2..].iter().product();
     let per_group = channels / filters.len().max(1);
-    let layouts = layouts(taps, kernel_area, filters.first().map_or(0, |of| of.nrows()));
+    let layouts = layouts(taps, kernel_area, filters.first().map_or(0, |of| of.dim().0));
     let x = x.as_slice().unwrap_or_default();
     let is_finite: Vec<Vec<bool>> =
         filters.iter().map(|of| of.rows().into_iter().map(|w| all_finite(a, &w)).collect()).collect();
