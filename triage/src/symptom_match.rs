@@ -26,6 +26,12 @@ impl SymptomMatch {
         match (part, whole) {
             (part, whole) if part == whole => Self::Same,
             (Symptom::Mismatch(_), Symptom::Mismatch(_)) => Self::Related,
+            // What is divided by 0 is no access to memory; of that, a run may end by one signal and the next by another.
+            (Symptom::Fault { place: a, .. }, Symptom::Fault { place: b, .. })
+                if (a == DIVIDED) != (b == DIVIDED) =>
+            {
+                Self::Other
+            }
             (Symptom::Fault { kind: a, .. }, Symptom::Fault { kind: b, .. })
             | (Symptom::Rejected { message: a, .. }, Symptom::Rejected { message: b, .. })
                 if a == b =>
@@ -38,6 +44,9 @@ impl SymptomMatch {
         }
     }
 }
+
+/// The signal by which a division of integers by 0 ends.
+const DIVIDED: &str = "SIGFPE";
 
 /// Whether two refusals have one cause, of which one may be told within more words, or be cut off sooner: runtimes wrap what is wrong
 /// in a body in what they were doing with the node that holds it.
@@ -98,6 +107,9 @@ mod tests {
             SymptomMatch::Other
         );
         assert_eq!(SymptomMatch::of(&fault("panic", ""), &fault("signal", "")), SymptomMatch::Other);
+        let [memory, abort, divided] = ["SIGSEGV", "SIGABRT", "SIGFPE"].map(|place| fault("signal", place));
+        assert_eq!(SymptomMatch::of(&memory, &abort), SymptomMatch::Related);
+        assert_eq!(SymptomMatch::of(&memory, &divided), SymptomMatch::Other);
     }
 
     #[test]
