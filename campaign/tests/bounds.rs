@@ -25,7 +25,9 @@ fn accepts(expected: &Tensor, actual: &Tensor, leeway: &Leeway, zero_sign: ZeroS
     );
     if !expected.dtype().is_float() {
         let pairs = expected.to_i128s().into_iter().zip(actual.to_i128s());
-        return pairs.zip(masks).map(|((e, a), mask)| mask != 0 || e == a).collect();
+        let judged =
+            |((e, a), (bound, mask)): ((i128, i128), (f64, i128))| mask != 0 || a.abs_diff(e) as f64 <= bound;
+        return pairs.zip(bounds.into_iter().zip(masks)).map(judged).collect();
     }
     let pairs = expected.to_f64s().into_iter().zip(actual.to_f64s());
     let judged = |((e, a), (bound, mask)): ((f64, f64), (f64, i128))| {
