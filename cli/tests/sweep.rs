@@ -14,6 +14,10 @@ fn sweep(folder: &Path, args: &[&str]) -> Output {
 fn json(folder: &Path, args: &[&str]) -> Value {
     let output = sweep(folder, &[args, &["--json"]].concat());
     assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+    object(&output)
+}
+
+fn object(output: &Output) -> Value {
     serde_json::from_slice(&output.stdout).expect("one JSON object")
 }
 
@@ -54,15 +58,35 @@ fn a_folder_has_the_page_goes_on_and_is_compared_with() {
     assert_eq!(other.status.code(), Some(2), "it is another sweep");
     let compared = json(at, &[SMALL, &["--against", "sweep"]].concat());
     assert_eq!(compared["worse"], serde_json::json!([]));
-    assert_eq!(compared["not_comparable"], serde_json::json!({ "settings": [], "rows": [] }));
-    let other = json(at, &[SMALL, &["--samples", "1024", "--against", "sweep"]].concat());
-    assert_eq!(other["not_comparable"]["settings"][0]["flag"], "--samples");
+    let none = serde_json::json!({ "settings": [], "rows": [], "only_now": [], "only_before": [] });
+    assert_eq!(compared["not_comparable"], none);
+    assert_eq!(compared["compared"], serde_json::json!({ "rows": 4, "of": 4 }));
     let csv = sweep(at, &[SMALL, &["--csv"]].concat());
     let csv = String::from_utf8(csv.stdout).expect("text");
     assert!(
         csv.starts_with("op,dtype,form,backend,elements,") && csv.contains("\nNeg,i8,unary,cpu,256,"),
         "{csv}"
     );
+}
+
+#[test]
+fn nothing_is_said_to_be_no_worse_where_nothing_is_compared() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = folder.path();
+    json(at, &[SMALL, &["--out", "sweep"]].concat());
+    let other = sweep(at, &[SMALL, &["--samples", "1024", "--against", "sweep", "--json"]].concat());
+    assert_eq!(other.status.code(), Some(2));
+    assert_eq!(object(&other)["not_comparable"]["settings"][0]["flag"], "--samples");
+    let operators = ["--on", "cpu", "--dtypes", "i8,f16", "--forms", "unary,constants", "--against", "sweep"];
+    let others = sweep(at, &[&operators[..], &["--ops", "Abs"]].concat());
+    assert_eq!(others.status.code(), Some(2));
+    let said = String::from_utf8_lossy(&others.stdout);
+    assert!(said.contains("0 of 2 rows compared") && !said.contains("worse"), "{said}");
+    assert!(said.contains("2 rows are not in the earlier sweep: Abs i8 on cpu, Abs f16 on cpu"), "{said}");
+    let some = sweep(at, &[&operators[..], &["--ops", "Abs,Neg"]].concat());
+    assert_eq!(some.status.code(), Some(0));
+    let said = String::from_utf8_lossy(&some.stdout);
+    assert!(said.contains("nothing is worse than before\n2 of 4 rows compared\n"), "{said}");
 }
 
 #[test]

@@ -13,6 +13,10 @@ use crate::rows::{Counts, Row, Rows};
 /// What comes of comparing a sweep with an earlier one.
 #[derive(Clone, PartialEq, Default, Debug, Serialize)]
 pub struct Compared {
+    /// How many rows are compared. Where it is none, nothing is said of what got worse.
+    pub compared: u64,
+    /// How many rows the sweep has, less those that both sweeps lack.
+    pub of: u64,
     /// The rows that are worse than they were.
     pub worse: Vec<Worse>,
     /// What cannot be compared.
@@ -26,6 +30,21 @@ pub struct NotComparable {
     pub settings: Vec<Setting>,
     /// The rows with other numbers of elements, although the settings are the same.
     pub rows: Vec<Sample>,
+    /// The rows that the earlier sweep has not.
+    pub only_now: Vec<Place>,
+    /// The rows that the earlier sweep alone has.
+    pub only_before: Vec<Place>,
+}
+
+/// Which row.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
+pub struct Place {
+    /// The operator.
+    pub op: String,
+    /// The dtype.
+    pub dtype: String,
+    /// The backend.
+    pub backend: String,
 }
 
 /// A setting that two sweeps differ in.
@@ -42,12 +61,9 @@ pub struct Setting {
 /// A row with how many elements it has in two sweeps.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Sample {
-    /// The operator.
-    pub op: String,
-    /// The dtype.
-    pub dtype: String,
-    /// The backend.
-    pub backend: String,
+    /// Which.
+    #[serde(flatten)]
+    pub row: Place,
     /// How many elements it had.
     pub before: u64,
     /// How many it has.
@@ -57,12 +73,9 @@ pub struct Sample {
 /// A row that is worse than it was.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Worse {
-    /// The operator.
-    pub op: String,
-    /// The dtype.
-    pub dtype: String,
-    /// The backend.
-    pub backend: String,
+    /// Which.
+    #[serde(flatten)]
+    pub row: Place,
     /// In which respects.
     pub what: Vec<Change>,
 }
@@ -97,27 +110,63 @@ fn share(part: u64, of: &Counts) -> f64 {
 /// The rows that are worse than those of an earlier sweep, as far as both have them on the same sample: errors that grew, answers
 /// that fail now.
 pub fn compare(before: (&Scope, &Rows), now: (&Scope, &Rows)) -> Compared {
-    let settings = settings(before.0, now.0);
-    if !settings.is_empty() {
-        return Compared {
-            not_comparable: NotComparable { settings, rows: Vec::new() },
-            ..Compared::default()
-        };
-    }
-    let key = |row: &Row| (row.op.clone(), row.dtype.clone(), row.backend.clone());
-    let known: BTreeMap<_, &Row> = before.1.rows.iter().map(|row| (key(row), row)).collect();
+    let mut known: BTreeMap<Place, &Row> = before.1.rows.iter().map(|row| (row.into(), row)).collect();
     let mut compared = Compared::default();
-    for (before, now) in now.1.rows.iter().filter_map(|row| Some((*known.get(&key(row))?, row))) {
-        let (op, dtype, backend) = key(now);
-        let what = changes(before, now);
-        if !what.is_empty() {
-            compared.worse.push(Worse { op, dtype, backend, what });
-        } else if before.has_answers() && now.has_answers() && !is_same_sample(before, now) {
-            let (before, now) = (before.total.elements, now.total.elements);
-            compared.not_comparable.rows.push(Sample { op, dtype, backend, before, now });
-        }
+    compared.not_comparable.settings = settings(before.0, now.0);
+    for now in &now.1.rows {
+        compared.take(known.remove(&now.into()), now);
+    }
+    if compared.not_comparable.settings.is_empty() {
+        let left = known.into_iter().filter(|(_, row)| row.says_something());
+        compared.not_comparable.only_before = left.map(|(place, _)| place).collect();
     }
     compared
+}
+
+impl Compared {
+    /// Whether no row is compared.
+    pub fn is_empty(&self) -> bool {
+        self.compared == 0
+    }
+
+    /// Adds a row, and the same row of the earlier sweep, if that has it.
+    fn take(&mut self, before: Option<&Row>, now: &Row) {
+        if !now.says_something() && !before.is_some_and(Row::says_something) {
+            return;
+        }
+        self.of += 1;
+        if self.not_comparable.settings.is_empty() {
+            match before {
+                Some(before) => self.compare(before, now),
+                None => self.not_comparable.only_now.push(now.into()),
+            }
+        }
+    }
+
+    fn compare(&mut self, before: &Row, now: &Row) {
+        let (row, what) = (Place::from(now), changes(before, now));
+        let is_comparable = !(before.has_answers() && now.has_answers()) || is_same_sample(before, now);
+        self.compared += u64::from(is_comparable || !what.is_empty());
+        if !what.is_empty() {
+            self.worse.push(Worse { row, what });
+        } else if !is_comparable {
+            let (before, now) = (before.total.elements, now.total.elements);
+            self.not_comparable.rows.push(Sample { row, before, now });
+        }
+    }
+}
+
+impl From<&Row> for Place {
+    fn from(row: &Row) -> Self {
+        Self { op: row.op.clone(), dtype: row.dtype.clone(), backend: row.backend.clone() }
+    }
+}
+
+impl std::fmt::Display for Place {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { op, dtype, backend } = self;
+        write!(f, "{op} {dtype} on {backend}")
+    }
 }
 
 /// The settings that decide what a row's elements are, as far as they differ.
@@ -162,25 +211,41 @@ fn changes(before: &Row, now: &Row) -> Vec<Change> {
 /// So many rows that cannot be compared are named.
 const NAMED: usize = 5;
 
-/// What got worse, for people, and what cannot be compared.
+/// What got worse, for people, how much was compared, and what cannot be.
 pub fn text(compared: &Compared) -> String {
-    let Compared { worse, not_comparable: NotComparable { settings, rows } } = compared;
-    if !settings.is_empty() {
-        return differ(settings);
-    }
+    let NotComparable { settings, rows, only_now, only_before } = &compared.not_comparable;
+    let different = |Sample { row, before, now }: &Sample| format!("{row} ({before} and {now})");
+    worse(compared)
+        + &format!("{} of {} rows compared\n", compared.compared, compared.of)
+        + &differ(settings)
+        + &listed(
+            rows,
+            "not comparable, as the numbers of elements differ",
+            different,
+            "; sweep both times to the end with the same version of onnxsmith",
+        )
+        + &listed(only_now, "not in the earlier sweep", ToString::to_string, "")
+        + &listed(only_before, "in the earlier sweep alone", ToString::to_string, "")
+}
+
+/// What got worse, where something is compared.
+fn worse(compared: &Compared) -> String {
     let line = |one: &Worse| {
         let what = one.what.iter().map(|change| format!("{} {} → {}", change.of, change.before, change.now));
-        format!("{} {} on {}: {}\n", one.op, one.dtype, one.backend, what.collect::<Vec<_>>().join(", "))
+        format!("{}: {}\n", one.row, what.collect::<Vec<_>>().join(", "))
     };
-    let worse = match &worse[..] {
+    match &compared.worse[..] {
+        _ if compared.is_empty() => String::new(),
         [] => "nothing is worse than before\n".to_owned(),
         all => format!("worse than before:\n{}", all.iter().map(line).collect::<String>()),
-    };
-    worse + &others(rows)
+    }
 }
 
 /// What to do about settings that differ.
 fn differ(settings: &[Setting]) -> String {
+    if settings.is_empty() {
+        return String::new();
+    }
     let differ: Vec<String> = settings
         .iter()
         .map(|Setting { flag, before, now }| format!("{flag} was {before} and is {now}"))
@@ -194,22 +259,15 @@ fn differ(settings: &[Setting]) -> String {
     )
 }
 
-/// What to do about rows with other elements.
-fn others(rows: &[Sample]) -> String {
-    if rows.is_empty() {
-        return String::new();
+/// How many rows cannot be compared for a reason, which are the first of them, and what to do about it.
+fn listed<T>(rows: &[T], why: &str, name: impl Fn(&T) -> String, advice: &str) -> String {
+    let named: Vec<String> = rows.iter().take(NAMED).map(name).collect();
+    let (named, more) = (named.join(", "), if rows.len() > NAMED { ", …" } else { "" });
+    match rows.len() {
+        0 => String::new(),
+        1 => format!("1 row is {why}: {named}{advice}\n"),
+        many => format!("{many} rows are {why}: {named}{more}{advice}\n"),
     }
-    let named = rows.iter().take(NAMED).map(|row| {
-        let Sample { op, dtype, backend, before, now } = row;
-        format!("{op} {dtype} on {backend} ({before} and {now})")
-    });
-    let named = named.collect::<Vec<_>>().join(", ");
-    let more = if rows.len() > NAMED { ", …" } else { "" };
-    format!(
-        "{} rows are not comparable, as they have other numbers of elements: {named}{more}; sweep both times to the end with the same \
-         version of onnxsmith\n",
-        rows.len()
-    )
 }
 
 #[cfg(test)]
@@ -267,12 +325,46 @@ mod tests {
         assert_eq!(seeds.not_comparable.settings[0].flag, "--seed");
     }
 
+    /// The same rows of another backend.
+    fn on(backend: &str, mut rows: Rows) -> Rows {
+        rows.rows.iter_mut().for_each(|row| row.backend = backend.to_owned());
+        rows
+    }
+
+    #[test]
+    fn rows_that_one_sweep_lacks_are_named_and_nothing_is_said_of_what_got_worse() {
+        let (before, now) = (rows(100, 1), on("wgpu", rows(100, 90)));
+        let compared = compare((&scope(100), &before), (&scope(100), &now));
+        assert!(compared.is_empty());
+        assert_eq!(
+            text(&compared),
+            "0 of 1 rows compared\n1 row is not in the earlier sweep: Exp f32 on wgpu\n\
+             1 row is in the earlier sweep alone: Exp f32 on cpu\n"
+        );
+    }
+
+    #[test]
+    fn what_is_compared_is_counted_beside_what_is_not() {
+        let (before, mut now) = (rows(100, 1), rows(100, 1));
+        now.rows.extend(on("wgpu", rows(100, 90)).rows);
+        let said = text(&compare((&scope(100), &before), (&scope(100), &now)));
+        assert!(said.starts_with("nothing is worse than before\n1 of 2 rows compared\n"), "{said}");
+    }
+
+    #[test]
+    fn what_both_sweeps_lack_is_no_row_to_compare() {
+        let lacking = rows(0, 0);
+        let compared = compare((&scope(100), &lacking), (&scope(100), &lacking));
+        assert_eq!((compared.compared, compared.of), (0, 0));
+    }
+
     #[test]
     fn a_row_with_other_elements_is_named_and_not_compared() {
         let (before, now) = (rows(100, 1), rows(90, 50));
         let compared = compare((&scope(100), &before), (&scope(100), &now));
         assert!(compared.worse.is_empty());
-        assert!(text(&compared).contains("1 rows are not comparable"), "{}", text(&compared));
+        assert!(text(&compared).contains("1 row is not comparable"), "{}", text(&compared));
+        assert!(text(&compared).contains("0 of 1 rows compared"), "{}", text(&compared));
     }
 
     #[test]

@@ -139,6 +139,11 @@ impl Row {
     pub fn has_answers(&self) -> bool {
         self.total.elements > 0
     }
+
+    /// Whether there is more of it than that the backend lacks it.
+    pub fn says_something(&self) -> bool {
+        self.has_answers() || !self.failed.is_empty()
+    }
 }
 
 /// A row as other programs read it.

@@ -150,9 +150,11 @@ impl Found<'_> {
         let pairs: Vec<Between> = self.rows.pairs.iter().map(Between::from).collect();
         let worse = self.compared.map(|compared| &compared.worse);
         let not_comparable = self.compared.map(|compared| &compared.not_comparable);
+        let compared = self.compared.map(|compared| json!({ "rows": compared.compared, "of": compared.of }));
         json!({
             "rows": rows,
             "pairs": pairs,
+            "compared": compared,
             "worse": worse,
             "not_comparable": not_comparable,
             "seconds": self.seconds,
@@ -183,6 +185,14 @@ impl Found<'_> {
             screen::text(&format!("{}{worse}", table::text(self.rows)))?;
         }
         screen::tell(common, &format!("{} rows in {:.1} s", self.rows.rows.len(), self.seconds));
-        Ok(Exit::of(!self.rows.are_clean(), self.was_interrupted))
+        Ok(self.exit())
+    }
+
+    /// What is wrong counts before what could not be done.
+    fn exit(&self) -> Exit {
+        match Exit::of(!self.rows.are_clean(), self.was_interrupted) {
+            Exit::Clean if self.compared.is_some_and(Compared::is_empty) => Exit::Failed,
+            exit => exit,
+        }
     }
 }
