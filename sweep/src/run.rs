@@ -1,13 +1,15 @@
 //! Running the parts of a sweep on all targets, in threads, and giving what came of them in their order.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc;
 
 use harness::Target;
 use ir::Tensor;
-use oracles::{Expected, Verdict, judge};
+use oracles::{Expected, Symptom, Verdict, Why, judge};
 use serde::{Deserialize, Serialize};
+use triage::allowance::Exam;
+use triage::blame::Suspect;
 use worker::{Outcome, WorkerError};
 
 use crate::judge::{self, Context};
@@ -106,7 +108,7 @@ fn ran(scope: &Scope, part: &Part, targets: &[Target], kinds: &[Kind]) -> Result
     for target in targets {
         let outcome = target.run(&trial.onnx, &trial.inputs, &trial.interface)?.outcome;
         let reference = reference(&trial, target);
-        let (answer, tensors) = answer(&trial, &part.name, target, reference, &outcome);
+        let (answer, tensors) = answer(&trial, &part.name, target, reference, &outcome)?;
         answers.push(answer);
         outputs.push(tensors);
     }
@@ -139,21 +141,21 @@ fn answer(
     target: &Target,
     reference: &Reference,
     outcome: &Outcome,
-) -> (Answer, Option<Vec<Tensor>>) {
+) -> Result<(Answer, Option<Vec<Tensor>>), WorkerError> {
     let tensors = match outcome {
         Outcome::Outputs(outputs) => of_types(reference, outputs),
         Outcome::Rejected { .. } | Outcome::Unsupported { .. } | Outcome::Fault(_) => None,
     };
-    let Some(tensors) = tensors else { return (verdict(trial, target, reference, outcome), None) };
+    let Some(tensors) = tensors else { return Ok((verdict(trial, target, reference, outcome)?, None)) };
     let at = |element: usize| trial.columns.as_ref().map_or_else(String::new, |columns| columns.at(element));
     let arguments = trial.columns.as_ref().and_then(|columns| columns.arguments());
     let tally = judge::judge(reference, &tensors, &Context { part, at: &at, arguments });
     if tally.beyond_spec > 0
-        && let declared @ Answer::Lacks(_) = verdict(trial, target, reference, outcome)
+        && let declared @ Answer::Lacks(_) = verdict(trial, target, reference, outcome)?
     {
-        return (declared, None);
+        return Ok((declared, None));
     }
-    (Answer::Judged(Box::new(tally)), Some(tensors))
+    Ok((Answer::Judged(Box::new(tally)), Some(tensors)))
 }
 
 /// The outputs in the reference's order, if they have its types.
@@ -164,13 +166,41 @@ fn of_types(reference: &Reference, outputs: &[(String, Tensor)]) -> Option<Vec<T
     are_alike.then(|| outputs.iter().map(|(_, y)| y.clone()).collect())
 }
 
-/// What a campaign would say of an outcome that is not compared here element by element.
-fn verdict(trial: &Trial, target: &Target, reference: &Reference, outcome: &Outcome) -> Answer {
+/// What a campaign would say of an outcome that is not compared here element by element, or of one that is beyond the specification.
+fn verdict(
+    trial: &Trial,
+    target: &Target,
+    reference: &Reference,
+    outcome: &Outcome,
+) -> Result<Answer, WorkerError> {
     let names: Vec<String> = trial.model.graph.outputs.iter().map(|o| o.name.clone()).collect();
     let expected = Expected { names: &names, outputs: &reference.specified, profile: reference.kind.profile };
-    match judge(&target.backend, &target.level, outcome, &expected) {
+    let judged = judge(&target.backend, &target.level, outcome, &expected);
+    Ok(match allowed(trial, target, outcome, judged, &expected)? {
         Verdict::Bug(finding) => Answer::Failed(finding.detail),
         Verdict::Incomparable(why) => Answer::Lacks(why.to_string()),
         Verdict::Pass => Answer::Failed("its outputs are not those that the model declares".to_owned()),
+    })
+}
+
+/// The verdict with the allowances of what a target declares, as `run` makes them: what it says that it has not, and values that
+/// do not fit what it computes in. No fault is excused.
+fn allowed(
+    trial: &Trial,
+    target: &Target,
+    outcome: &Outcome,
+    judged: Verdict,
+    expected: &Expected<'_>,
+) -> Result<Verdict, WorkerError> {
+    match judged {
+        Verdict::Bug(finding) if !matches!(finding.symptom, Symptom::Fault { .. }) => {
+            if let Some(why) = target.lacks(&trial.model, &BTreeSet::new()) {
+                return Ok(Verdict::Incomparable(Why::Widened(why)));
+            }
+            let inputs: Vec<Tensor> = trial.inputs.iter().map(|(_, tensor)| tensor.clone()).collect();
+            let suspect = Suspect::new(&trial.model, &inputs, target.profile);
+            suspect.settled(target, Verdict::Bug(finding), &Exam::new(target, outcome, "", expected))
+        }
+        verdict => Ok(verdict),
     }
 }

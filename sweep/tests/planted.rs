@@ -124,6 +124,62 @@ fn a_wrong_product_of_long_rows_is_told_by_its_length() {
     assert_eq!(row.total.worst.as_ref().unwrap().part.form, Form::Lengths);
 }
 
+/// Our CPU kernels, but that 64 bits are computed in 32, as is declared, and that integers are off by so much.
+struct Narrow {
+    right: CpuEngine,
+    off: i32,
+}
+
+impl Narrow {
+    const DECLARED: [(DType, DType); 2] = [(DType::F64, DType::F32), (DType::I64, DType::I32)];
+}
+
+impl Engine for Narrow {
+    fn describe(&self) -> Description {
+        let mut description = Description { engine: "narrow".to_owned(), ..self.right.describe() };
+        let declared = Self::DECLARED.map(|(of, by)| (of.name().to_owned(), by.name().to_owned()));
+        description.dtypes.extend(declared);
+        description
+    }
+
+    fn run(&mut self, case: &Case) -> Result<Vec<(String, Datum)>, EngineError> {
+        let narrowed = |tensor: Tensor| match tensor.dtype() {
+            DType::F64 => {
+                let numbers = tensor.to_f64s();
+                Tensor::from_f64_fn(&tensor.ty(), |i| f64::from(numbers[i] as f32))
+            }
+            DType::I64 => {
+                let numbers = tensor.to_i128s();
+                Tensor::from_i128_fn(&tensor.ty(), |i| (numbers[i] as i32).wrapping_add(self.off).into())
+            }
+            _ => tensor,
+        };
+        let outputs = self.right.run(case)?.into_iter();
+        Ok(outputs.map(|(name, value)| (name, value.map(narrowed))).collect())
+    }
+}
+
+#[test]
+fn what_a_backend_declares_that_it_computes_otherwise_is_no_failure() {
+    for dtype in [DType::F64, DType::I64] {
+        let narrow = Target::here(Box::new(Narrow { right: CpuEngine::default(), off: 0 })).swap_remove(0);
+        let rows = rows(&scope(&["Neg"], dtype, &[Form::Unary]), &[cpu(), narrow]);
+        let narrow = row(&rows, "narrow");
+        assert_eq!((narrow.total.beyond_spec, narrow.failed.len()), (0, 0), "{:?}", narrow.total.worst);
+        let said = narrow.lacks.as_deref().unwrap_or_default();
+        assert!(said.starts_with("declared limitation: narrow"), "{dtype}: {said}");
+        assert!(rows.are_clean());
+    }
+}
+
+#[test]
+fn where_every_value_fits_what_is_wrong_is_no_declared_limitation() {
+    let off = Target::here(Box::new(Narrow { right: CpuEngine::default(), off: 1 })).swap_remove(0);
+    let rows = rows(&scope(&["ReduceSum"], DType::I64, &[Form::Lengths]), &[off]);
+    let row = row(&rows, "narrow");
+    assert!(row.total.beyond_spec > 0 && row.lacks.is_none(), "{:?}", row.lacks);
+}
+
 #[test]
 fn what_is_found_does_not_depend_on_threads() {
     let scope = scope(&["Pow", "ReduceMean", "Gather"], DType::F16, &Form::ALL);
