@@ -83,6 +83,9 @@ fn nothing_is_said_to_be_no_worse_where_nothing_is_compared() {
     let said = String::from_utf8_lossy(&others.stdout);
     assert!(said.contains("0 of 2 rows compared") && !said.contains("worse"), "{said}");
     assert!(said.contains("2 rows are not in the earlier sweep: Abs i8 on cpu, Abs f16 on cpu"), "{said}");
+    let spread = sweep(at, &[&operators[..], &["--ops", "Abs", "--csv"]].concat());
+    let said = String::from_utf8_lossy(&spread.stderr);
+    assert!(said.contains("0 of 2 rows compared") && spread.stdout.starts_with(b"op,dtype,"), "{said}");
     let some = sweep(at, &[&operators[..], &["--ops", "Abs,Neg"]].concat());
     assert_eq!(some.status.code(), Some(0));
     let said = String::from_utf8_lossy(&some.stdout);

@@ -173,8 +173,8 @@ pub struct Line {
 pub struct Counts {
     /// How many elements there are.
     pub elements: u64,
-    /// The share of those that are the reference's, of those that can be judged.
-    pub exact_share: f64,
+    /// The share of those that are the reference's, of those that can be judged, if some can.
+    pub exact_share: Option<f64>,
     /// The largest error in ULP.
     pub max_ulp: f64,
     /// The error in ULP that 99 % of the elements do not exceed.
@@ -193,7 +193,7 @@ impl From<&Tally> for Counts {
     fn from(tally: &Tally) -> Self {
         Self {
             elements: tally.elements,
-            exact_share: if tally.judged == 0 { 1.0 } else { tally.exact as f64 / tally.judged as f64 },
+            exact_share: (tally.judged > 0).then(|| tally.exact as f64 / tally.judged as f64),
             max_ulp: tally.ulps.max(),
             p99_ulp: tally.ulps.quantile(0.99),
             beyond_tight: tally.beyond_tight,

@@ -55,7 +55,7 @@ fn cells(row: &Row) -> [String; 11] {
         row.dtype.clone(),
         row.backend.clone(),
         counts.elements.to_string(),
-        share(counts.exact_share),
+        counts.exact_share.map(share).unwrap_or_default(),
         ulps(counts.max_ulp),
         ulps(counts.p99_ulp),
         counts.beyond_tight.to_string(),
@@ -140,31 +140,60 @@ pub fn ulps(ulp: f64) -> String {
     }
 }
 
+/// The columns of the comma-separated values.
+const COLUMNS: [&str; 15] = [
+    "op",
+    "dtype",
+    "form",
+    "backend",
+    "elements",
+    "exact_share",
+    "max_ulp",
+    "p99_ulp",
+    "beyond_tight",
+    "beyond_spec",
+    "non_finite",
+    "flushed",
+    "worst",
+    "lacks",
+    "failed",
+];
+
 /// The rows as comma-separated values: a line for all of an operator on a dtype on a backend, and one for each form.
 pub fn csv(rows: &Rows) -> String {
-    let mut out = "op,dtype,form,backend,elements,exact_share,max_ulp,p99_ulp,beyond_tight,beyond_spec,non_finite,flushed,worst,lacks\n".to_owned();
-    for row in &rows.rows {
-        let line = Line::from(row);
-        let all = [("all", line.counts)];
-        for (form, c) in all.into_iter().chain(line.forms.iter().map(|(form, c)| (form.name(), *c))) {
-            let Line { op, dtype, backend, .. } = &line;
-            out += &format!(
-                "{op},{dtype},{form},{},{},{},{},{},{},{},{},{},{},{}\n",
-                quoted(backend),
-                c.elements,
-                c.exact_share,
-                c.max_ulp,
-                c.p99_ulp,
-                c.beyond_tight,
-                c.beyond_spec,
-                c.non_finite,
-                c.flushed,
-                quoted(line.worst.as_deref().filter(|_| form == "all").unwrap_or_default()),
-                quoted(line.lacks.as_deref().filter(|_| form == "all").unwrap_or_default()),
-            );
+    let mut out = COLUMNS.join(",") + "\n";
+    for line in rows.rows.iter().map(Line::from) {
+        let Line { worst, lacks, .. } = &line;
+        let of_all = [worst.clone().unwrap_or_default(), lacks.clone().unwrap_or_default(), failed(&line)];
+        out += &csv_line(&line, "all", &line.counts, &of_all);
+        for (form, counts) in &line.forms {
+            out += &csv_line(&line, form.name(), counts, &<[String; 3]>::default());
         }
     }
     out
+}
+
+/// A line of a form, with what is said of all forms together alone.
+fn csv_line(line: &Line, form: &str, c: &Counts, of_all: &[String; 3]) -> String {
+    let numbers = [
+        c.elements.to_string(),
+        c.exact_share.map(|share| share.to_string()).unwrap_or_default(),
+        c.max_ulp.to_string(),
+        c.p99_ulp.to_string(),
+        c.beyond_tight.to_string(),
+        c.beyond_spec.to_string(),
+        c.non_finite.to_string(),
+        c.flushed.to_string(),
+    ];
+    let names = [line.op.as_str(), &line.dtype, form, &line.backend];
+    let cells = names.into_iter().chain(numbers.iter().chain(of_all).map(String::as_str));
+    cells.map(quoted).collect::<Vec<_>>().join(",") + "\n"
+}
+
+/// What failed, and in how many parts.
+fn failed(line: &Line) -> String {
+    let each = line.failed.iter().map(|(what, parts)| format!("in {parts} parts: {what}"));
+    each.collect::<Vec<_>>().join("; ")
 }
 
 /// A text as a cell of CSV.
@@ -179,11 +208,41 @@ fn quoted(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::form::Form;
+    use crate::plan::Name;
+    use crate::rows::Failed;
+    use crate::tally::Tally;
 
     #[test]
     fn numbers_are_written_for_people() {
         assert_eq!([0.0, 0.5, 1234.567, 5e7].map(ulps), ["0", "0.5", "1234.57", "5.0e7"]);
         assert_eq!([1.0, 0.99999, 0.0].map(share), ["100.00%", "99.99%", "0.00%"]);
+    }
+
+    #[test]
+    fn what_failed_is_told_and_shares_of_nothing_are_not() {
+        let op = "Mod".to_owned();
+        let first = Name { op, dtype: "i32".to_owned(), form: Form::Pairs, number: 0, length: None };
+        let failed = [("panicked".to_owned(), Failed { parts: 2, first })].into();
+        let row = Row { op: "Mod".to_owned(), dtype: "i32".to_owned(), failed, ..lacking("rten:none") };
+        let text = csv(&Rows { rows: vec![row], pairs: Vec::new() });
+        let lines: Vec<&str> = text.lines().collect();
+        assert!(lines[0].ends_with(",worst,lacks,failed"), "{text}");
+        assert_eq!(lines[1..], ["Mod,i32,all,rten:none,0,,0,0,0,0,0,0,,,in 2 parts: panicked"]);
+    }
+
+    /// A row without an answer.
+    fn lacking(backend: &str) -> Row {
+        Row {
+            op: String::new(),
+            dtype: String::new(),
+            backend: backend.to_owned(),
+            total: Tally::default(),
+            forms: BTreeMap::new(),
+            lengths: BTreeMap::new(),
+            lacks: None,
+            failed: BTreeMap::new(),
+        }
     }
 
     #[test]

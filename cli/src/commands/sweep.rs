@@ -180,6 +180,9 @@ impl Found<'_> {
             screen::json(&self.json())?;
         } else if args.csv {
             screen::text(&table::csv(self.rows))?;
+            if let Some(compared) = self.compared {
+                screen::say(against::text(compared).trim_end());
+            }
         } else {
             let worse = self.compared.map(against::text).unwrap_or_default();
             screen::text(&format!("{}{worse}", table::text(self.rows)))?;
