@@ -37,6 +37,12 @@ fn rows_are_as_documented_and_do_not_depend_on_jobs() {
     for key in ["elements", "max_ulp", "p99_ulp", "beyond_spec", "beyond_tight"] {
         assert!(neg[key].is_number(), "{key}: {neg}");
     }
+    let identity = &one["identity"];
+    assert_eq!(identity["targets"][0]["name"], "cpu");
+    assert!(["version", "profile"].iter().all(|key| identity["targets"][0][key].is_string()), "{identity}");
+    for key in ["seed", "opset", "samples", "cases"] {
+        assert!(identity["scope"][key].is_number(), "{key}: {identity}");
+    }
     assert_eq!(one["rows"], json(folder.path(), &[SMALL, &["--jobs", "3"]].concat())["rows"]);
 }
 

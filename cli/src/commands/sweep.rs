@@ -46,13 +46,14 @@ pub(crate) fn run(common: Common, args: &Sweep) -> anyhow::Result<Exit> {
     let compared =
         before.map(|(earlier, before)| against::compare((&earlier.scope, &before), (&identity.scope, &rows)));
     let found = Found {
+        identity: &identity,
         rows: &rows,
         compared: compared.as_ref(),
         was_interrupted: all.len() < parts.len(),
         seconds: started.elapsed().as_secs_f64(),
     };
     if let Some(folder) = &args.out {
-        found.write(folder, &identity)?;
+        found.write(folder)?;
         let saved = cases::save(folder, &identity.scope, &parts, &targets, &rows)?;
         screen::tell(common, &format!("{saved} cases in {}", folder.join(cases::CASES).display()));
     }
@@ -137,6 +138,7 @@ fn show(bar: &ProgressBar, ran: &Ran) {
 
 /// What a sweep ends with.
 struct Found<'a> {
+    identity: &'a Identity,
     rows: &'a Rows,
     compared: Option<&'a Compared>,
     /// Whether a signal came before all parts had run.
@@ -152,6 +154,7 @@ impl Found<'_> {
         let not_comparable = self.compared.map(|compared| &compared.not_comparable);
         let compared = self.compared.map(|compared| json!({ "rows": compared.compared, "of": compared.of }));
         json!({
+            "identity": self.identity,
             "rows": rows,
             "pairs": pairs,
             "compared": compared,
@@ -162,11 +165,11 @@ impl Found<'_> {
     }
 
     /// Writes what others read: the rows as JSON and CSV, and the page.
-    fn write(&self, folder: &Path, identity: &Identity) -> anyhow::Result<()> {
+    fn write(&self, folder: &Path) -> anyhow::Result<()> {
         let files = [
             ("sweep.json", serde_json::to_string_pretty(&self.json())?),
             ("sweep.csv", table::csv(self.rows)),
-            (present::sweep::PAGE, present::sweep::html(identity, self.rows)),
+            (present::sweep::PAGE, present::sweep::html(self.identity, self.rows)),
         ];
         for (name, text) in files {
             let path = folder.join(name);
