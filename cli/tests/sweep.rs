@@ -99,6 +99,19 @@ fn nothing_is_said_to_be_no_worse_where_nothing_is_compared() {
 }
 
 #[test]
+fn a_sweep_in_which_nothing_can_run_has_not_done_what_was_asked() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let one = ["--on", "rten:none", "--ops", "Exp", "--forms", "unary", "--samples", "1000"];
+    let output = sweep(folder.path(), &[&one[..], &["--dtypes", "f64"]].concat());
+    let (stdout, stderr) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert_eq!(output.status.code(), Some(2), "{stdout}{stderr}");
+    assert!(stdout.contains("rten:none lacks on f64: Exp"), "{stdout}");
+    assert!(stderr.contains("nothing was swept"), "{stderr}");
+    let output = sweep(folder.path(), &[&one[..], &["--dtypes", "f64,f32"]].concat());
+    assert_eq!(output.status.code(), Some(0), "what is lacking beside answers is no failure");
+}
+
+#[test]
 fn what_is_not_there_is_named() {
     let folder = tempfile::tempdir().expect("a folder");
     for (args, said) in [

@@ -84,6 +84,11 @@ impl Rows {
         self.rows.iter().all(|row| row.total.beyond_spec == 0 && row.failed.is_empty())
     }
 
+    /// Whether not one backend gave an answer to anything.
+    pub fn are_without_answers(&self) -> bool {
+        !self.rows.iter().any(Row::has_answers)
+    }
+
     /// Adds the parts of one operator on one dtype.
     fn take(&mut self, identity: &Identity, all: &[Ran]) {
         let Some(first) = all.iter().find(|ran| !ran.answers.is_empty()) else { return };

@@ -191,14 +191,18 @@ impl Found<'_> {
             screen::text(&format!("{}{worse}", table::text(self.rows)))?;
         }
         screen::tell(common, &format!("{} rows in {:.1} s", self.rows.rows.len(), self.seconds));
-        Ok(self.exit())
+        self.exit()
     }
 
     /// What is wrong counts before what could not be done.
-    fn exit(&self) -> Exit {
-        match Exit::of(!self.rows.are_clean(), self.was_interrupted) {
-            Exit::Clean if self.compared.is_some_and(Compared::is_empty) => Exit::Failed,
-            exit => exit,
+    fn exit(&self) -> anyhow::Result<Exit> {
+        let exit = Exit::of(!self.rows.are_clean(), self.was_interrupted);
+        if exit == Exit::Clean && self.rows.are_without_answers() {
+            bail!("nothing was swept: no backend gave an answer to what is asked for");
         }
+        if exit == Exit::Clean && self.compared.is_some_and(Compared::is_empty) {
+            bail!("nothing was compared with the earlier sweep");
+        }
+        Ok(exit)
     }
 }
