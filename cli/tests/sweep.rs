@@ -119,6 +119,7 @@ fn what_is_not_there_is_named() {
         (["--on", "cpu", "--ops", "Nge"], "Nge"),
         (["--on", "wgpu@no such adapter", "--ops", "Neg"], "no such adapter"),
         (["--on", "cpu@0", "--ops", "Neg"], "cpu@0"),
+        (["--on", "wgpu@", "--ops", "Neg"], "its position or a part of its name is missing"),
     ] {
         let output = sweep(folder.path(), &args);
         let stderr = String::from_utf8_lossy(&output.stderr);

@@ -22,7 +22,7 @@ const BUILTINS: &str = "builtins";
 const TEAMS: &str = "teams";
 
 /// What stands between the backend's name and that of an adapter.
-const AT: char = '@';
+pub(crate) const AT: char = '@';
 
 /// The adapter that a backend's name stands for: the best of `wgpu`, that at a position of `wgpu@0`, the first of that name of
 /// `wgpu@llvmpipe`. `None` if it is the name of another backend.
@@ -31,6 +31,11 @@ pub fn adapter(name: &str) -> Option<Which> {
         "" => Some(Which::Best),
         adapter => adapter.strip_prefix(AT).filter(|word| !word.is_empty()).map(Which::named),
     }
+}
+
+/// Whether a name asks for an adapter and leaves out which.
+pub(super) fn names_no_adapter(name: &str) -> bool {
+    name.strip_prefix(NAME).and_then(|rest| rest.strip_prefix(AT)).is_some_and(str::is_empty)
 }
 
 /// One open device.

@@ -74,6 +74,11 @@ pub enum OpenError {
     /// No engine of that name is built in.
     #[error("no engine `{0}` is built in")]
     Unknown(String),
+    /// A name that ends where that of an adapter begins.
+    #[error(
+        "`{0}` names no adapter: its position or a part of its name is missing, as in {0}0 or {0}llvmpipe"
+    )]
+    NoAdapterNamed(String),
     /// There is no usable GPU.
     #[error(transparent)]
     Gpu(#[from] crate::wgpu::GpuError),
@@ -98,6 +103,7 @@ pub fn open(name: &str) -> Result<Box<dyn Engine>, OpenError> {
         ort::NAME => Ok(Box::new(ort::Ort::open()?)),
         #[cfg(feature = "oxionnx")]
         "oxionnx" => Ok(Box::new(Oxionnx)),
+        _ if gpu::names_no_adapter(name) => Err(OpenError::NoAdapterNamed(name.to_owned())),
         _ => Err(OpenError::Unknown(name.to_owned())),
     }
 }

@@ -2,6 +2,8 @@
 
 use ir::DType;
 
+use crate::engines::gpu::{AT, NAME};
+
 /// A failure of the GPU backend.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum GpuError {
@@ -76,8 +78,8 @@ fn known(there: &[String]) -> String {
     if there.is_empty() {
         return "install a driver (a software one such as lavapipe will do)".to_owned();
     }
-    let each = there.iter().enumerate().map(|(position, adapter)| format!("{position}: {adapter}"));
-    format!("there are {}", each.collect::<Vec<_>>().join(", "))
+    let each = there.iter().enumerate().map(|(position, adapter)| format!("{NAME}{AT}{position}: {adapter}"));
+    format!("there {} {}", if there.len() == 1 { "is" } else { "are" }, each.collect::<Vec<_>>().join(", "))
 }
 
 impl GpuError {
@@ -89,5 +91,20 @@ impl GpuError {
     /// The arguments of `kernel` break a requirement.
     pub(crate) fn arguments(kernel: &str, why: impl Into<String>) -> Self {
         Self::Arguments { kernel: kernel.to_owned(), why: why.into() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn adapters_that_are_there_are_told_as_they_are_asked_for() {
+        let no = |there: &[&str]| {
+            let there = there.iter().map(ToString::to_string).collect();
+            GpuError::NoAdapter { wanted: "an adapter named `a`".to_owned(), there }.to_string()
+        };
+        assert!(no(&["x"]).ends_with("named `a`; there is wgpu@0: x"), "{}", no(&["x"]));
+        assert!(no(&["x", "y"]).ends_with("there are wgpu@0: x, wgpu@1: y"), "{}", no(&["x", "y"]));
     }
 }
