@@ -115,6 +115,8 @@ fn a_sweep_in_which_nothing_can_run_has_not_done_what_was_asked() {
 fn what_is_not_there_is_named() {
     let folder = tempfile::tempdir().expect("a folder");
     for (args, said) in [
+        (["--on", "cpu", "--ops", "LSTM"], "`LSTM` is written out in other operators"),
+        (["--on", "cpu", "--ops", "MelWeightMatrix"], "a sweep has none such"),
         (["--on", "cpu", "--forms", "unray"], "there are unary, pairs"),
         (["--on", "cpu", "--ops", "Nge"], "Nge"),
         (["--on", "wgpu@no such adapter", "--ops", "Neg"], "no such adapter"),
@@ -122,6 +124,24 @@ fn what_is_not_there_is_named() {
         (["--on", "wgpu@", "--ops", "Neg"], "its position or a part of its name is missing"),
     ] {
         let output = sweep(folder.path(), &args);
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{args:?}: {stderr}");
+        assert!(stderr.contains(said), "{args:?}: {stderr}");
+    }
+}
+
+#[test]
+fn why_there_is_nothing_to_sweep_is_told() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for (args, said) in [
+        (
+            ["--ops", "Gelu", "--opset", "13"],
+            "none of the operators is in opset 13: Gelu comes with opset 20",
+        ),
+        (["--ops", "Exp", "--exclude", "Exp"], "no operator is left: --exclude names all"),
+        (["--ops", "Exp", "--forms", "pairs"], "has in opset 28 one of the dtypes in one of the forms"),
+    ] {
+        let output = sweep(folder.path(), &[&["--on", "cpu"], &args[..]].concat());
         let stderr = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(2), "{args:?}: {stderr}");
         assert!(stderr.contains(said), "{args:?}: {stderr}");

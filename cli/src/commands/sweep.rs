@@ -38,7 +38,7 @@ pub(crate) fn run(common: Common, args: &Sweep) -> anyhow::Result<Exit> {
     let identity = Identity::of(&scope, &targets);
     let parts = parts(&scope);
     if parts.is_empty() {
-        bail!("none of the operators has one of the dtypes in one of the forms that are asked for");
+        bail!("{}", no_part(&scope));
     }
     let started = Instant::now();
     let all = swept(common, args, &identity, &parts, &targets)?;
@@ -82,6 +82,23 @@ fn scope(common: Common, args: &Sweep) -> Scope {
         samples: args.samples,
         cases: args.cases,
     }
+}
+
+/// Why there is nothing to sweep.
+fn no_part(scope: &Scope) -> String {
+    let Scope { operators, opset, .. } = scope;
+    if operators.is_empty() {
+        return "no operator is left: --exclude names all that are asked for".to_owned();
+    }
+    let specs = || operators.iter().filter_map(|name| ops::find(name));
+    if specs().all(|spec| spec.since() > *opset) {
+        let each = specs().map(|spec| format!("{} comes with opset {}", spec.name, spec.since()));
+        let each: Vec<String> = each.collect();
+        return format!("none of the operators is in opset {opset}: {}", each.join(", "));
+    }
+    format!(
+        "none of the operators has in opset {opset} one of the dtypes in one of the forms that are asked for"
+    )
 }
 
 /// The newest opset that all backends load, as far as they say so.
