@@ -147,3 +147,25 @@ fn why_there_is_nothing_to_sweep_is_told() {
         assert!(stderr.contains(said), "{args:?}: {stderr}");
     }
 }
+
+/// Passes where there is no GPU adapter.
+#[test]
+fn one_adapter_by_two_names_is_told() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let swept = |on: &str| {
+        let args = ["sweep", "--on", on, "--ops", "Neg", "--dtypes", "i8", "--forms", "unary"];
+        program::onnxsmith(folder.path(), &args)
+    };
+    let alone = swept("cpu,wgpu@0,wgpu@0:builtins");
+    let stderr = String::from_utf8_lossy(&alone.stderr);
+    if stderr.contains("no GPU adapter") {
+        eprintln!("not run: {stderr}");
+        return;
+    }
+    assert!(!stderr.contains("compared with itself"), "{stderr}");
+    let adapter = String::from_utf8(swept("wgpu@nothing is called so").stderr).expect("text");
+    let adapter = adapter.split_once("wgpu@0: ").and_then(|(_, rest)| rest.split([' ', ',']).next());
+    let by_name = format!("wgpu@0,wgpu@{}", adapter.expect("a name"));
+    let stderr = String::from_utf8(swept(&by_name).stderr).expect("text");
+    assert!(stderr.contains("compared with itself"), "{by_name}: {stderr}");
+}

@@ -30,16 +30,19 @@ pub enum Error {
 }
 
 /// Saves the worst element of each row that has one beyond the tight tier, and the first part of each that failed. An
-/// operator that works element by element is saved with that element alone, if that shows it. Gives how many there are.
+/// operator that works element by element is saved with that element alone, if that shows it. Gives how many there are; `done` is
+/// told of each row.
 pub fn save(
     folder: &Path,
     scope: &Scope,
     parts: &[Part],
     targets: &[Target],
     rows: &Rows,
+    mut done: impl FnMut(),
 ) -> Result<usize, Error> {
     let mut saved = 0;
     for row in &rows.rows {
+        done();
         let Some(target) = targets.iter().find(|target| name(target) == row.backend) else { continue };
         let Some((case, findings)) = case(scope, parts, target, row)? else { continue };
         write(&folder.join(CASES).join(file_name(row)), scope, &case, target, &findings)?;

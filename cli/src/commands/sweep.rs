@@ -1,12 +1,13 @@
 //! `onnxsmith sweep`
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::time::Instant;
 
 use anyhow::{Context, bail};
 use campaign::Exit;
 use harness::Target;
+use harness::target::is_runner;
 use indicatif::ProgressBar;
 use serde_json::json;
 use sweep::against::{self, Compared};
@@ -28,6 +29,9 @@ pub(crate) fn run(common: Common, args: &Sweep) -> anyhow::Result<Exit> {
     let before = args.against.as_deref().map(earlier).transpose()?;
     let limits = Limits { timeout: args.timeout, ..Limits::default() };
     let targets = targets(&args.on, &limits)?;
+    for note in of_one_adapter(&targets) {
+        screen::tell(common, &note);
+    }
     if let Some(newest) = targets.iter().filter_map(|target| target.support.opset).min()
         && newest < scope.opset
         && args.opset.is_some()
@@ -54,7 +58,9 @@ pub(crate) fn run(common: Common, args: &Sweep) -> anyhow::Result<Exit> {
     };
     if let Some(folder) = &args.out {
         found.write(folder)?;
-        let saved = cases::save(folder, &identity.scope, &parts, &targets, &rows)?;
+        let bar = Progress::new(common, Some(rows.rows.len() as u64), "saving the worst inputs of rows");
+        let saved = cases::save(folder, &identity.scope, &parts, &targets, &rows, || bar.inc(1))?;
+        drop(bar);
         screen::tell(common, &format!("{saved} cases in {}", folder.join(cases::CASES).display()));
     }
     found.show(common, args)
@@ -99,6 +105,23 @@ fn no_part(scope: &Scope) -> String {
     format!(
         "none of the operators has in opset {opset} one of the dtypes in one of the forms that are asked for"
     )
+}
+
+/// What there is to say of backends that may be one adapter by several names. Two GPUs of a kind have the same name, and are two.
+fn of_one_adapter(targets: &[Target]) -> Vec<String> {
+    let mut same: BTreeMap<(&str, &str, &str), Vec<String>> = BTreeMap::new();
+    for target in targets.iter().filter(|target| !is_runner(&target.engine)) {
+        let engine = target.engine.split_once('@').map_or(target.engine.as_str(), |(engine, _)| engine);
+        let key = (engine, target.level.as_str(), target.description().version.as_str());
+        same.entry(key).or_default().push(store::name(target));
+    }
+    let said = |((_, _, version), names): ((&str, &str, &str), Vec<String>)| {
+        let names = names.join(", ");
+        format!(
+            "{names} are all {version}: unless there are several such adapters, one is compared with itself"
+        )
+    };
+    same.into_iter().filter(|(_, names)| names.len() > 1).map(said).collect()
 }
 
 /// The newest opset that all backends load, as far as they say so.
