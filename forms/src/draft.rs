@@ -140,11 +140,13 @@ impl Draft {
         }
     }
 
-    /// A new input, with its value.
+    /// A new input, with its value. It stands before those that have a default and no value: who calls a model by position leaves out
+    /// the last ones alone.
     pub(crate) fn input(&mut self, value: ValueId, tensor: Tensor) {
         let declared = unnamed(&tensor.ty());
         let name = self.program.main.name(value).to_owned();
-        self.body_mut().inputs.push(Port { value, declared });
+        let at = self.inputs.len().min(self.body().inputs.len());
+        self.body_mut().inputs.insert(at, Port { value, declared });
         self.inputs.push((name, tensor));
     }
 

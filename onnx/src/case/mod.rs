@@ -8,7 +8,8 @@
 //! case/rewritten/                             ours, optional: a case folder of the model in another form
 //! ```
 //!
-//! The files are numbered in the order of the graph's inputs and outputs. What is in one is what the graph declares: a tensor, a
+//! The files are numbered in the order of the graph's inputs and outputs, without a gap: only the last inputs may have none, which then
+//! take their defaults. What is in one is what the graph declares: a tensor, a
 //! sequence of tensors, or an optional. A lone model is a case without data: an `.onnx` file, or one in ONNX's text syntax
 //! (`.onnxtxt`, see [`crate::text`]).
 

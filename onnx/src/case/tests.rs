@@ -180,6 +180,32 @@ fn inputs_with_an_initializer_may_be_left_out() {
     assert_eq!(CaseFolder::read(&path).unwrap(), case);
 }
 
+/// A case whose model takes a, b and c, of which b has a default, with values for some of them.
+fn around_a_default(given: &[&str]) -> CaseFolder {
+    let ports = ["a", "b", "c"].map(tensor_port).to_vec();
+    let default = tensor::to_proto("b", &tensor_of(DType::I64));
+    let inputs = given.iter().map(|name| value(name, DType::I64)).collect();
+    let set = DataSet { inputs, ..DataSet::default() };
+    CaseFolder { model: model(ports, vec![default]).into(), sets: vec![set], ..CaseFolder::default() }
+}
+
+/// ONNX's own runner counts the files, and calls the model with what is in them by position.
+#[test]
+fn an_input_before_others_that_have_values_is_given_its_default() {
+    let (_dir, path) = written(&around_a_default(&["a", "c"]));
+    assert_eq!(CaseFolder::read(&path).unwrap(), around_a_default(&["a", "b", "c"]));
+}
+
+#[test]
+fn values_that_would_get_the_numbers_of_other_inputs_are_refused() {
+    for (given, why) in [(["b", "a"], "input `a`"), (["b", "c"], "input `a`"), (["a", "a"], "input `a`")] {
+        let dir = tempfile::tempdir().unwrap();
+        let error = around_a_default(&given).write(&dir.path().join("one")).unwrap_err().to_string();
+        assert!(error.contains(why), "{given:?}: {error}");
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0, "{given:?}: something is left behind");
+    }
+}
+
 /// A datum of each kind, and one without tensors of each that may have none.
 fn data() -> Vec<(Kind, Datum)> {
     let two = || vec![tensor_of(DType::F32), Tensor::zeros(&Type::new(DType::F32, [0]))];

@@ -4,6 +4,8 @@ use std::fs;
 use std::path::Path;
 
 use super::{BOUNDS_SET, CaseFolder, DATA_SET, DataSet, JSON, Leeway, MODEL, NamedDatum, REWRITTEN, encode};
+use crate::proto::{GraphProto, ModelProto, ValueInfoProto, decode_shared};
+use crate::tensor::from_proto;
 use crate::{Error, external};
 
 impl CaseFolder {
@@ -22,7 +24,11 @@ impl CaseFolder {
         if let Some(json) = &self.json {
             put(&folder.join(JSON), json)?;
         }
+        // What is said of a model that is broken on purpose is beside the point: its values are numbered as they come.
+        let graph = decode_shared::<ModelProto>(MODEL, &self.model).ok().and_then(|model| model.graph);
+        let graph = graph.unwrap_or_default();
         for (i, set) in self.sets.iter().enumerate() {
+            let set = set.by_position(&graph)?;
             set.fill(&folder.join(format!("{DATA_SET}{i}")))?;
             if !set.leeways.is_empty() {
                 set.fill_bounds(&folder.join(format!("{BOUNDS_SET}{i}")))?;
@@ -62,6 +68,28 @@ pub fn place(path: &Path, fill: impl FnOnce(&Path) -> Result<(), Error>) -> Resu
 }
 
 impl DataSet {
+    /// The same with a value for each input up to the last that has one, as files are numbered without a gap: its default, where none is
+    /// given. An error where a value would get the number of another input.
+    fn by_position(&self, graph: &GraphProto) -> Result<Self, Error> {
+        let mut inputs: Vec<NamedDatum> = Vec::new();
+        for value in &self.inputs {
+            let rest = graph.input.get(inputs.len()..).unwrap_or_default();
+            let skipped = match rest.iter().position(|port| port.name() == value.name) {
+                Some(at) => &rest[..at],
+                None if graph.input.iter().any(|port| port.name() == value.name) => {
+                    let why = "its value comes behind that of an input which the graph declares after it";
+                    return Err(Error::invalid(format!("input `{}`", value.name), why));
+                }
+                None => &[],
+            };
+            for port in skipped {
+                inputs.push(default_of(port, graph, &value.name)?);
+            }
+            inputs.push(value.clone());
+        }
+        Ok(Self { inputs, ..self.clone() })
+    }
+
     fn fill(&self, folder: &Path) -> Result<(), Error> {
         create(folder)?;
         for (prefix, values) in [("input", &self.inputs), ("output", &self.outputs)] {
@@ -84,6 +112,20 @@ impl DataSet {
         }
         Ok(())
     }
+}
+
+/// The value that an input has where none is given, although one is for an input behind it.
+fn default_of(port: &ValueInfoProto, graph: &GraphProto, behind: &str) -> Result<NamedDatum, Error> {
+    let what = || format!("input `{}`", port.name());
+    let default = graph.initializer.iter().find(|initializer| initializer.name() == port.name());
+    let default = default.ok_or_else(|| {
+        Error::invalid(
+            what(),
+            format!("it has neither a value nor a default, and `{behind}` behind it has a value"),
+        )
+    })?;
+    let tensor = from_proto(default, external::External::Refuse).map_err(|e| e.inside(what()))?;
+    Ok(NamedDatum::new(port.name(), tensor))
 }
 
 fn create(folder: &Path) -> Result<(), Error> {
