@@ -128,10 +128,18 @@ pub fn fault_symptom(fault: &Fault) -> Symptom {
         },
         Fault::Signal { name, .. } => (*name).to_owned(),
         Fault::Exit { code } => code.to_string(),
-        Fault::Garbage { what } => normalise(what),
+        Fault::Garbage { what, .. } => mistake(what),
         Fault::StackOverflow | Fault::Timeout | Fault::Memory => String::new(),
     };
     Symptom::Fault { kind: fault.kind().to_owned(), place }
+}
+
+/// In which way an engine breaks the protocol. The names of fields are the protocol's own and not the case's, and where in the line one is
+/// missed depends on the line.
+fn mistake(what: &str) -> String {
+    const MISSING: &str = "missing field `";
+    let field = what.split_once(MISSING).and_then(|(_, rest)| rest.split_once('`'));
+    field.map_or_else(|| normalise(what), |(field, _)| format!("{MISSING}{field}`"))
 }
 
 /// What is wrong with an engine's outputs.
@@ -229,4 +237,31 @@ fn describe(worst: &Worst) -> String {
         "output `{output}`: {mismatches} of {elements} elements are off; the worst is element {index}: {got} where \
          {expected} ± {bound} is right"
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_mistake_in_the_protocol_has_one_signature_and_names_its_field() {
+        let place = |what: &str, line: &str| match fault_symptom(&Fault::Garbage {
+            what: what.to_owned(),
+            line: line.to_owned(),
+        }) {
+            Symptom::Fault { place, .. } => place,
+            other => panic!("{other:?}"),
+        };
+        let one = place("missing field `outputs` at line 1 column 22", "`{\"type\":\"ok\",\"id\":1}`");
+        let other = place(
+            "missing field `outputs` at line 1 column 48",
+            "`{\"type\":\"ok\",\"id\":1,\"answers\":[…`",
+        );
+        assert_eq!((one.as_str(), other.as_str()), ("missing field `outputs`", "missing field `outputs`"));
+        assert_ne!(place("missing field `stage` at line 1 column 22", ""), one);
+        assert_eq!(
+            place("it answers request 3, not 4", ""),
+            "it answers request \u{2039}n\u{203a}, not \u{2039}n\u{203a}"
+        );
+    }
 }

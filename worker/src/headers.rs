@@ -84,7 +84,8 @@ impl TryFrom<Reply> for protocol::Reply {
         let Reply { r#type, id, seconds, outputs, stage, message, why, location, frames } = header;
         Ok(match r#type {
             ReplyType::Ok => {
-                Self::Ok { id, seconds: need(seconds, "seconds")?, outputs: need(outputs, "outputs")? }
+                let outputs = need(outputs, "outputs")?;
+                Self::Ok { id, seconds: seconds.unwrap_or_default(), outputs }
             }
             ReplyType::Rejected => Self::Rejected {
                 id,

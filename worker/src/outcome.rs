@@ -90,6 +90,8 @@ pub enum Fault {
     Garbage {
         /// In which way.
         what: String,
+        /// The line that came instead of a header, or its beginning; empty where that is not what is wrong.
+        line: String,
     },
 }
 
@@ -118,7 +120,8 @@ impl fmt::Display for Fault {
             Self::Exit { code } => write!(f, "exited with code {code} instead of answering"),
             Self::Timeout => f.write_str("did not answer in time"),
             Self::Memory => f.write_str("ran out of memory"),
-            Self::Garbage { what } => write!(f, "broke the worker protocol: {what}"),
+            Self::Garbage { what, line } if line.is_empty() => write!(f, "broke the worker protocol: {what}"),
+            Self::Garbage { what, line } => write!(f, "broke the worker protocol: {what}, got {line}"),
         }
     }
 }

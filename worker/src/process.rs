@@ -172,7 +172,8 @@ impl Process {
 
     /// Sees a failed process off: what was wrong with it, and its last words.
     pub(super) fn end(mut self, seen: &FrameError) -> (Fault, String) {
-        let grace = if matches!(seen, FrameError::Malformed(_)) { Duration::ZERO } else { GRACE };
+        let is_said = matches!(seen, FrameError::Malformed(_) | FrameError::Header { .. });
+        let grace = if is_said { Duration::ZERO } else { GRACE };
         let end = self.watchdog.end(grace);
         let words = self.stderr.last_words();
         (diagnose(&end, seen, &words), words)
@@ -259,16 +260,20 @@ fn check(reply: &Reply, outputs: &[(String, Datum)], expected: u64, case: &Case)
 
 /// What was wrong with a process, from how it ended, what was seen of its reply, and what it said last.
 fn diagnose(end: &End, seen: &FrameError, words: &str) -> Fault {
+    let garbage = |what: String| Fault::Garbage { what, line: String::new() };
     let status = match (&end.status, seen) {
-        (_, FrameError::Malformed(what)) if !end.overdue => return Fault::Garbage { what: what.clone() },
+        (_, FrameError::Malformed(what)) if !end.overdue => return garbage(what.clone()),
+        (_, FrameError::Header { what, line }) if !end.overdue => {
+            return Fault::Garbage { what: what.clone(), line: line.clone() };
+        }
         (Ok(status), _) => *status,
-        (Err(e), _) => return Fault::Garbage { what: format!("its exit status cannot be read: {e}") },
+        (Err(e), _) => return garbage(format!("its exit status cannot be read: {e}")),
     };
     let signal = sys::signal(status);
     // A process that was killed as overdue may have died before, with a descendant holding its pipe open.
     if end.killed && (signal == Some(sys::SIGKILL) || cfg!(not(unix))) {
         let what = "it closed its standard output and went on running";
-        return if end.overdue { Fault::Timeout } else { Fault::Garbage { what: what.into() } };
+        return if end.overdue { Fault::Timeout } else { garbage(what.into()) };
     }
     match (signal, status.code().unwrap_or(-1)) {
         (Some(_), _) if words.contains("has overflowed its stack") => Fault::StackOverflow,
@@ -276,7 +281,7 @@ fn diagnose(end: &End, seen: &FrameError, words: &str) -> Fault {
         (Some(sys::SIGKILL), _) => Fault::Memory,
         (Some(_), _) if out_of_memory(words) => Fault::Memory,
         (Some(number), _) => Fault::Signal { number, name: sys::signal_name(number) },
-        (None, 0) if matches!(seen, FrameError::Truncated) => Fault::Garbage { what: seen.to_string() },
+        (None, 0) if matches!(seen, FrameError::Truncated) => garbage(seen.to_string()),
         (None, code) if code != 0 && out_of_memory(words) => Fault::Memory,
         (None, code) => Fault::Exit { code },
     }

@@ -309,6 +309,14 @@ pub enum FrameError {
     /// What was read is not a frame.
     #[error("{0}")]
     Malformed(String),
+    /// A line is no header that may stand here.
+    #[error("{what}, got {line}")]
+    Header {
+        /// What is wrong with it.
+        what: String,
+        /// The line, or its beginning.
+        line: String,
+    },
     /// The stream failed.
     #[error(transparent)]
     Io(#[from] io::Error),
@@ -341,7 +349,7 @@ pub fn read_header<T: DeserializeOwned>(from: &mut impl BufRead) -> Result<T, Fr
     }
     // A line that cannot become a header is better called malformed than cut off, even without its newline.
     if line.first() != Some(&b'{') {
-        return Err(FrameError::Malformed(format!("expected a JSON header, got {}", excerpt(&line))));
+        return Err(FrameError::Header { what: "expected a JSON header".to_owned(), line: excerpt(&line) });
     }
     if line.last() != Some(&b'\n') {
         let long = line.len() as u64 == MAX_HEADER;
@@ -349,7 +357,7 @@ pub fn read_header<T: DeserializeOwned>(from: &mut impl BufRead) -> Result<T, Fr
         return Err(if long { too_long() } else { FrameError::Truncated });
     }
     serde_json::from_slice(&line)
-        .map_err(|e| FrameError::Malformed(format!("{e} in the header {}", excerpt(&line))))
+        .map_err(|e| FrameError::Header { what: e.to_string(), line: excerpt(&line) })
 }
 
 /// Reads `bytes` bytes, of which at most `limit` are allowed.

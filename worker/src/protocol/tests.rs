@@ -85,10 +85,16 @@ fn the_written_form_is_the_documented_one() {
 }
 
 #[test]
+fn no_reply_need_say_how_long_it_took() {
+    let ok = br#"{"type":"ok","id":3,"outputs":[]}"#;
+    assert!(matches!(serde_json::from_slice(ok).unwrap(), Reply::Ok { id: 3, seconds: 0.0, .. }));
+}
+
+#[test]
 fn bad_frames_are_errors() {
     let header = |mut bytes: &[u8]| read_header::<Reply>(&mut bytes);
-    assert!(matches!(header(b"warning: no GPU\n"), Err(FrameError::Malformed(_))));
-    assert!(matches!(header(b"{\"type\":\"ok\"}\n"), Err(FrameError::Malformed(_))));
+    assert!(matches!(header(b"warning: no GPU\n"), Err(FrameError::Header { .. })));
+    assert!(matches!(header(b"{\"type\":\"ok\"}\n"), Err(FrameError::Header { .. })));
     assert!(matches!(header(b"{\"type\":\"ok\""), Err(FrameError::Truncated)));
     let read = |bytes, limit| {
         let part = Part { dtype: DType::F16, shape: vec![2, 3], bytes };
