@@ -4,7 +4,9 @@
     .venv/bin/python scripts/count_budget.py CASES [--max-flops N] [--max-memory N] [--max-total N]
                                                    [--flops A..B] [--memory A..B]
 
-CASES is a folder of cases or models. Types come from ONNX's shape inference, functions are inlined by ONNX's inliner.
+CASES is a folder of cases or models. Types come from ONNX's shape inference, functions are inlined by ONNX's inliner. Models of which
+values decide what is computed or how large it is (loops, branches, sizes that are names, parameters that are computed) are skipped, and
+it is said how many: case.json has what they lead to.
 Exit code 1 where a model exceeds a limit, or is counted otherwise in its case.json.
 """
 
@@ -15,8 +17,9 @@ import pathlib
 import statistics
 import sys
 
+import numpy as np
 import onnx
-from onnx import helper, inliner, numpy_helper, shape_inference
+from onnx import AttributeProto, helper, inliner, numpy_helper, shape_inference
 
 MOVES = set(
     "Compress Concat DepthToSpace SpaceToDepth Dropout Expand EyeLike Flatten Gather GatherElements GatherND OneHot Pad Reshape ReverseSequence Shape "
@@ -31,6 +34,11 @@ PER_OUTPUT = {
 }  # fmt: skip
 # One for each element of the first operand.
 PER_INPUT = {"ArgMax", "ArgMin", "GlobalAveragePool", "GlobalMaxPool", "GlobalLpPool"}
+# Operands that are parameters, besides the second one of each reduction.
+PARAMETERS = {
+    **dict.fromkeys("Reshape Expand Tile Squeeze Unsqueeze Split TopK OneHot CumSum CumProd Trilu".split(), [1]),
+    "Slice": [1, 2, 3, 4], "Pad": [1, 3],
+}  # fmt: skip
 # One for each element of the output and each operand.
 PER_OPERAND = {"Max", "Min", "Sum", "Mean"}
 
@@ -91,8 +99,22 @@ def size(value_type):
     return math.prod(dims) * helper.tensor_dtype_to_np_dtype(value_type.elem_type).itemsize, dims
 
 
+def parameters(node):
+    """The operands of which the values decide how large a result is, or how it lies."""
+    if node.op_type in PARAMETERS or node.op_type.startswith("Reduce"):
+        return [node.input[i] for i in PARAMETERS.get(node.op_type, [1]) if i < len(node.input) and node.input[i]]
+    return []
+
+
+def is_program(graph, constants):
+    """Whether what is computed depends on values: on which side of a branch, how often, or how large."""
+    holds_bodies = any(a.type in (AttributeProto.GRAPH, AttributeProto.GRAPHS) for n in graph.node for a in n.attribute)
+    open_sizes = any(not d.HasField("dim_value") for v in graph.input for d in v.type.tensor_type.shape.dim)
+    return holds_bodies or open_sizes or any(name not in constants for n in graph.node for name in parameters(n))
+
+
 def count(path):
-    """Operations, peak bytes, total bytes."""
+    """Operations, peak bytes, total bytes; nothing of a program."""
     model = inliner.inline_local_functions(onnx.load(path))
     # Not strict: of LpPool's windows that begin in the padding at the end (ceil_mode), ONNX's inference leaves out one at
     # most. What the model declares stands.
@@ -103,7 +125,10 @@ def count(path):
         values[t.name] = size(helper.make_tensor_type_proto(t.data_type, t.dims).tensor_type)
     folded = [n for n in graph.node if n.op_type == "Constant"]
     for n in folded:
-        constants[n.output[0]] = numpy_helper.to_array(attributes(n)["value"])
+        (value,) = attributes(n).values()
+        constants[n.output[0]] = numpy_helper.to_array(value) if isinstance(value, onnx.TensorProto) else np.array(value)
+    if is_program(graph, constants):
+        return None
     nodes = [n for n in graph.node if n.op_type != "Constant"]
     held = {v.name for v in graph.input} | set(constants)
     last = {name: i for i, n in enumerate(nodes) for name in [*n.output, *n.input] if name}
@@ -134,9 +159,12 @@ def main():
         parser.add_argument(flag)
     args = parser.parse_args()
     models = sorted(args.cases.rglob("*.onnx"))
-    taken, wrong, over = [], 0, 0
+    taken, programs, wrong, over = [], 0, 0, 0
     for path in models:
         found = count(path)
+        if found is None:
+            programs += 1
+            continue
         taken.append(found)
         about = path.parent / "case.json"
         told = json.loads(about.read_text()).get("footprint") if about.exists() else None
@@ -146,7 +174,9 @@ def main():
         if any(f > most for f, most in zip(found, (args.max_flops, args.max_memory, args.max_total))):
             over += 1
             print(f"{path}: {found} is over the limit")
-    print(f"{len(models)} models, {over} over a limit, {wrong} told otherwise by case.json")
+    print(f"{len(taken)} models, {over} over a limit, {wrong} told otherwise by case.json; {programs} programs skipped")
+    if not taken:
+        sys.exit(bool(models) and "none of the models can be counted")
     for i, name in enumerate(("FLOPs", "peak bytes", "total bytes")):
         amounts = [t[i] for t in taken]
         print(f"{name}: {min(amounts)} to {max(amounts)}, median {statistics.median(amounts):.0f}")
