@@ -18,7 +18,7 @@ use crate::settings::Settings;
 
 /// How many times as many there are in a graph that may have narrow dtypes, all of them on these: such graphs are few, and their casts
 /// alone are many.
-const OF_NARROW: f64 = 3.0;
+const OF_NARROW: f64 = 2.0;
 
 /// How many draws are made of one: most operators take the dtypes that are asked for, and some forms are refused.
 const DRAWS: u64 = 12;
