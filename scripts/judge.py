@@ -3,7 +3,8 @@
 
     judge.py CASES OUTPUTS
 
-CASES holds case folders. OUTPUTS holds <case>/<engine>/output_N.pb, as `onnxsmith run CASES --out OUTPUTS` writes them.
+CASES holds case folders. OUTPUTS holds <case>/<engine>/output_N.pb, as `onnxsmith run CASES --out OUTPUTS` writes them; <case> is the
+case's path within CASES, or as many of the last names on its path as tell it from the others.
 docs/cases.md describes both. This is the reference for other tools: whatever it finds right, they should.
 
 Exit code: 0 all that could be judged is right, 1 something is off, 2 nothing could be judged.
@@ -85,10 +86,18 @@ def judge(expected, actual, bound, mask, zero_sign):
     )
 
 
-def verdicts(case, outputs):
+def folder_of(case, outputs):
+    """Where the outputs of a case are: below the end of its path that is there, the longest of them."""
+    parts = case.absolute().parts[1:]
+    ends = [outputs.joinpath(*parts[start:]) for start in range(len(parts))]
+    return next((end for end in ends if end.is_dir()), ends[-1])
+
+
+def verdicts(case, cases, outputs):
     """The verdict on each output of a case, of each engine that has run it."""
+    called = case.relative_to(cases) if case != cases else case.name
     zero_sign = json.loads((case / "case.json").read_text()).get("zero_sign")
-    engines = sorted(path for path in (outputs / case.name).glob("*") if path.is_dir())
+    engines = sorted(path for path in folder_of(case, outputs).glob("*") if path.is_dir())
     outputs_of = load(case / "model.onnx", onnx.ModelProto).graph.output
     for bound in sorted(case.glob("bounds_set_*/bound_*.pb")):
         position = int(bound.stem.rsplit("_", 1)[1])
@@ -100,15 +109,16 @@ def verdicts(case, outputs):
         for engine in engines:
             path = (engine if number == "0" else engine / f"set_{number}") / name
             found = judge_all(expected, load(path, message), *allowed, zero_sign) if path.exists() else MISSING
-            yield f"{case.name} {engine.name} {name}", *found
+            yield f"{called} {engine.name} {name}", *found
         if not engines:
-            yield f"{case.name} {name}", "not run", ""
+            yield f"{called} {name}", "not run", ""
 
 
 def main(cases, outputs):
     total = Counter()
-    for case in sorted(path.parent for path in Path(cases).rglob("case.json")):
-        for what, verdict, why in verdicts(case, Path(outputs)):
+    cases = Path(cases)
+    for case in sorted(path.parent for path in cases.rglob("case.json")):
+        for what, verdict, why in verdicts(case, cases, Path(outputs)):
             total[verdict] += 1
             print(f"{what}: {verdict}{why and ': ' + why}")
     print("outputs:", ", ".join(f"{count} {verdict}" for verdict, count in sorted(total.items())) or "none")

@@ -27,6 +27,31 @@ fn judge(python: &Path, folder: &Path) -> (Option<i32>, String) {
     (status.code(), String::from_utf8_lossy(&[stdout, stderr].concat()).into_owned())
 }
 
+/// Runs the program in a folder, where nothing may go wrong.
+fn onnxsmith(at: &Path, args: &[&str]) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_onnxsmith"));
+    let output = command.args(args).arg("--quiet").current_dir(at).output().expect("the program starts");
+    assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+}
+
+#[test]
+fn cases_of_one_name_in_several_folders_are_told_apart() {
+    let Some(python) = python() else {
+        eprintln!("skipped: there is no Python with numpy and onnx");
+        return;
+    };
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = folder.path();
+    for (seed, out) in [("1", "cases/a"), ("2", "cases/b"), ("3", "cases/deeper/b")] {
+        onnxsmith(at, &["gen", "--count", "2", "--nodes", "2", "--seed", seed, "--out", out]);
+    }
+    onnxsmith(at, &["run", "cases", "--on", "interp", "--out", "outputs"]);
+    assert!(at.join("outputs/deeper/b/case-000000").is_dir(), "a path that is told by more than one folder");
+    let (code, said) = judge(&python, at);
+    assert_eq!(code, Some(0), "{said}");
+    assert!(!said.contains("not run") && said.contains("deeper/b/case-000001 interp-reference "), "{said}");
+}
+
 #[test]
 fn a_judge_with_numpy_alone_finds_one_element_that_is_off() {
     let Some(python) = python() else {
@@ -38,9 +63,7 @@ fn a_judge_with_numpy_alone_finds_one_element_that_is_off() {
     let gen_ =
         ["gen", "--count", "40", "--nodes", "5", "--profile", "tight", "--seed", "3", "--out", "cases"];
     for args in [&gen_[..], &["run", "cases", "--on", "interp", "--out", "outputs"]] {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_onnxsmith"));
-        let output = command.args(args).arg("--quiet").current_dir(at).output().expect("the program starts");
-        assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+        onnxsmith(at, args);
     }
     let (code, said) = judge(&python, at);
     assert_eq!(code, Some(0), "{said}");
