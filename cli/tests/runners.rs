@@ -264,6 +264,21 @@ fn given_where_known(pattern: &str) -> Vec<u32> {
 }
 
 #[test]
+fn a_probe_ends_where_nothing_is_answered() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for (rate, does) in [
+        ("garbage=100", "broke the worker protocol: expected a JSON header, got `Segmentation fault"),
+        ("exit-with-words=100", "exited with code 3"),
+    ] {
+        let output =
+            onnxsmith(folder.path(), &["backends", "--probe", &chaos(rate), "--jobs", "1", "--quiet"]);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        assert!(said.contains("of 20 models it answered none") && said.contains(does), "{said}");
+    }
+}
+
+#[test]
 fn blame_says_how_long_what_hangs_had() {
     let folder = tempfile::tempdir().expect("a folder");
     let at = folder.path();

@@ -145,6 +145,21 @@ pub enum WorkerError {
         /// The end of its standard error.
         stderr: String,
     },
+    /// The program shakes hands, and answers nothing that it is asked then.
+    #[error(
+        "{engine} answers nothing: of {asked} models it answered none; with the first it {fault}{}",
+        said(stderr)
+    )]
+    Silent {
+        /// The engine.
+        engine: String,
+        /// How many models it was given.
+        asked: u64,
+        /// What it did with the first, instead of answering.
+        fault: Fault,
+        /// The end of its standard error by then.
+        stderr: String,
+    },
     /// An engine lacks what it needs from outside: a GPU adapter, a shared library, a package.
     #[error("{engine} cannot run here: {why}")]
     Unavailable {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use graphgen::support::{Fact, Form, Subject, Test, Use};
 use graphgen::{DRAWN, Refused, Settings, Weights};
@@ -9,7 +10,7 @@ use interp::{Profile, Taps};
 use ir::{DType, DTypes, Interface, NodeKind, Stream, Tensor, Type};
 use ops::{Model, Spec};
 use oracles::{differential, message};
-use worker::{Outcome, WorkerError};
+use worker::{Fault, Outcome, Run, WorkerError};
 
 use super::learn::Tried;
 use crate::case::{self, Case, Maker, Values};
@@ -20,14 +21,46 @@ use crate::threads;
 /// How many draws are made for a use that is to have a form.
 const DRAWS: u64 = 96;
 
+/// An engine that answers none of so many models at first answers nothing: each costs a new process.
+const SILENT: u64 = 20;
+
 /// Runs what is drawn.
 pub(super) struct Runner<'t> {
     pub(super) target: &'t Target,
     pub(super) jobs: usize,
     /// How many models were run so far.
     runs: AtomicU64,
+    /// What the engine did with the first model, as long as it has answered none.
+    silent: Mutex<Silent>,
     /// Is told of each.
     on_run: &'t (dyn Fn() + Sync),
+}
+
+/// How an engine begins.
+#[derive(Default)]
+enum Silent {
+    /// It was asked nothing yet.
+    #[default]
+    Unasked,
+    /// It answered none of so many models; with the first it did this, and said this.
+    So { asked: u64, fault: Fault, stderr: String },
+    /// It has answered.
+    Answered,
+}
+
+impl Silent {
+    /// Goes on with what came of one more model.
+    fn after(self, ran: &Run) -> Self {
+        let fault = match &ran.outcome {
+            Outcome::Fault(fault @ (Fault::Garbage { .. } | Fault::Exit { .. })) => fault,
+            _ => return Self::Answered,
+        };
+        match self {
+            Self::Unasked => Self::So { asked: 1, fault: fault.clone(), stderr: ran.stderr.clone() },
+            Self::So { asked, fault, stderr } => Self::So { asked: asked + 1, fault, stderr },
+            Self::Answered => Self::Answered,
+        }
+    }
 }
 
 /// A use that is wanted.
@@ -111,7 +144,7 @@ fn filled(model: Model, constants: &[ir::NodeId], stream: Stream) -> Option<Case
 
 impl<'t> Runner<'t> {
     pub(super) fn new(target: &'t Target, jobs: usize, on_run: &'t (dyn Fn() + Sync)) -> Self {
-        Self { target, jobs, runs: AtomicU64::new(0), on_run }
+        Self { target, jobs, runs: AtomicU64::new(0), silent: Mutex::default(), on_run }
     }
 
     /// How many models were run so far.
@@ -119,16 +152,34 @@ impl<'t> Runner<'t> {
         self.runs.load(Ordering::Relaxed)
     }
 
-    fn count(&self) {
+    /// Runs a case. An error where the engine has shown that it answers nothing.
+    fn run(&self, case: &Case) -> Result<Outcome, WorkerError> {
         self.runs.fetch_add(1, Ordering::Relaxed);
         (self.on_run)();
+        let ran = self.target.run(&case.onnx, &case.inputs, &Interface::of(&case.model))?;
+        {
+            let mut silent = self.silent.lock().unwrap_or_else(PoisonError::into_inner);
+            *silent = std::mem::take(&mut *silent).after(&ran);
+        }
+        self.answers().map(|()| ran.outcome)
+    }
+
+    /// An error where the engine has shown that it answers nothing.
+    fn answers(&self) -> Result<(), WorkerError> {
+        match &*self.silent.lock().unwrap_or_else(PoisonError::into_inner) {
+            Silent::So { asked, fault, stderr } if *asked >= SILENT => Err(WorkerError::Silent {
+                engine: self.target.engine.clone(),
+                asked: *asked,
+                fault: fault.clone(),
+                stderr: stderr.clone(),
+            }),
+            _ => Ok(()),
+        }
     }
 
     /// What the engine says that it lacks, where it says so.
     pub(super) fn lacks(&self, case: &Case) -> Result<Option<String>, WorkerError> {
-        self.count();
-        let ran = self.target.run(&case.onnx, &case.inputs, &Interface::of(&case.model))?;
-        Ok(differential::lacks(&ran.outcome).map(message::normalise))
+        Ok(differential::lacks(&self.run(case)?).map(message::normalise))
     }
 
     /// Whether no value of a case is beyond what the engine computes in: it says of such a value that it lacks it, which
@@ -146,9 +197,7 @@ impl<'t> Runner<'t> {
 
     /// Whether the engine gives outputs.
     pub(super) fn runs_it(&self, case: &Case) -> Result<bool, WorkerError> {
-        self.count();
-        let ran = self.target.run(&case.onnx, &case.inputs, &Interface::of(&case.model))?;
-        Ok(matches!(ran.outcome, Outcome::Outputs(_)))
+        Ok(matches!(self.run(case)?, Outcome::Outputs(_)))
     }
 
     /// Tries each of the uses that are wanted and can be drawn, in their order.
@@ -200,7 +249,8 @@ impl<'t> Runner<'t> {
         items: &[T],
         work: impl Fn(&T) -> Result<R, WorkerError> + Sync,
     ) -> Result<Vec<R>, WorkerError> {
-        threads::each(self.jobs, items, work).into_iter().collect()
+        // What is left to do where nothing is answered takes as long as all the rest.
+        threads::each(self.jobs, items, |item| self.answers().and_then(|()| work(item))).into_iter().collect()
     }
 }
 
