@@ -11,6 +11,7 @@ use onnx::{CaseFolder, text};
 use onnxsmith_campaign::Store;
 use onnxsmith_campaign::fuzz::{Plan, fuzz};
 use onnxsmith_campaign::store::Identity;
+use triage::invent::Given;
 use triage::reduce::{Budget, Reduced, Reduction, reduce};
 
 mod having;
@@ -171,7 +172,13 @@ fn reduced(
     let (from, to) = (folder.path().join("case"), folder.path().join("reduced"));
     case(&from, program, inputs);
     let targets = Target::here(Box::new(Having(wrong)));
-    let plan = Reduction { targets: &targets, seed: 1, budget: Budget::default(), stop: &|| false };
+    let plan = Reduction {
+        targets: &targets,
+        seed: 1,
+        given: &Given::default(),
+        budget: Budget::default(),
+        stop: &|| false,
+    };
     let reduced = reduce(&from, &to, &plan, &mut |_| {}).unwrap_or_else(|e| panic!("{e}"));
     let case = CaseFolder::read(&to).unwrap();
     let program = case.decode().and_then(Program::read).unwrap();

@@ -16,6 +16,7 @@ use interp::Profile;
 use ir::{Attributes, DType, DTypes, NodeKind, Operation, Tensor, Type, Value};
 use onnxsmith_campaign::replay::{Replay, Result as Outcome, replay};
 use ops::{Graph, Model, Op};
+use triage::invent::Given;
 use triage::reduce::{Budget, ReduceError, Reduced, Reduction, reduce};
 use worker::{Description, EngineError};
 
@@ -90,7 +91,7 @@ fn save(at: &Path, model: Model, inputs: Vec<Tensor>) -> PathBuf {
 }
 
 fn reduced(path: &Path, targets: &[Target], budget: Budget) -> Result<Reduced, ReduceError> {
-    let reduction = Reduction { targets, seed: 0, budget, stop: &|| false };
+    let reduction = Reduction { targets, seed: 0, given: &Given::default(), budget, stop: &|| false };
     reduce(path, &path.with_extension("reduced"), &reduction, &mut |_| {})
 }
 
@@ -291,7 +292,8 @@ fn whenever_it_ends_the_best_so_far_is_there() {
     }
     // A result is a case like any other, and goes on from there.
     let (stop, out) = (|| true, folder.path().join("stopped"));
-    let reduction = Reduction { targets: &targets, seed: 0, budget: AMPLE, stop: &stop };
+    let reduction =
+        Reduction { targets: &targets, seed: 0, given: &Given::default(), budget: AMPLE, stop: &stop };
     let saved = AtomicUsize::new(0);
     let result = reduce(&path.with_extension("reduced"), &out, &reduction, &mut |_| {
         saved.fetch_add(1, Ordering::Relaxed);

@@ -26,6 +26,7 @@ use ops::{Graph, Model, Op};
 use oracles::{Culprit, Expected, Verdict, assess};
 use triage::blame::Suspect;
 use triage::doubted::Blamed;
+use triage::invent::Given;
 use triage::peel::Found;
 use triage::reduce::{Budget, ReduceError, Reduction, reduce};
 use worker::{Description, EngineError};
@@ -211,7 +212,7 @@ fn suspects_are_counted_alike_by_threads_and_shards_and_each_first_case_is_saved
     assert!(replayed.not_passing[0].why.ends_with("suspect alone: Exp f32"), "{:?}", replayed.not_passing);
 
     let budget = Budget { time: Duration::MAX, tries: 1, jobs: 1 };
-    let how = Reduction { targets: &targets, seed: 0, budget, stop: &|| false };
+    let how = Reduction { targets: &targets, seed: 0, given: &Given::default(), budget, stop: &|| false };
     let reduced = reduce(&at("whole").join(&saved.folder), &at("reduced"), &how, &mut |_| {});
     let Err(ReduceError::Suspect { target, on, why }) = reduced else { panic!("{reduced:?}") };
     assert_eq!([target, on], ["loose:reference"; 2]);

@@ -416,6 +416,8 @@ pub(crate) struct Reduce {
     /// The backend that shows the finding, as for `run`; of several, or of several levels, the first that does.
     #[arg(long, required = true, value_delimiter = ',', value_parser = word(), value_name = "BACKENDS")]
     pub on: Vec<String>,
+    #[command(flatten)]
+    pub given: Inputs,
     /// The case folder to write, replaced whenever there is a smaller one; without it, `CASE-reduced`.
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
@@ -470,6 +472,8 @@ pub(crate) struct Show {
     /// Write the case as a folder that any ONNX tool reads, instead of printing its model.
     #[arg(long, value_name = "DIR", conflicts_with_all = ["dot", "form"])]
     pub out: Option<PathBuf>,
+    #[command(flatten)]
+    pub given: Inputs,
 }
 
 /// The forms of a model as text.

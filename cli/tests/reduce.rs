@@ -49,6 +49,47 @@ fn a_finding_keeps_its_signature_and_replays() {
     assert!(folder.path().join("again/case.json").is_file());
 }
 
+/// A model of its own, wrong on large values alone, and such a value as NumPy saves it.
+fn large_softplus() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a folder");
+    let model =
+        "<ir_version: 8, opset_import: [\"\" : 17]>\nm (float[n] x) => (float[n] y) { y = Softplus(x) }\n";
+    fs::write(folder.path().join("m.onnxtxt"), model).expect("a model");
+    let header = "{'descr': '<f4', 'fortran_order': False, 'shape': (1,), }\n";
+    let length = (header.len() as u16).to_le_bytes();
+    let array = [b"\x93NUMPY\x01\x00", &length[..], header.as_bytes(), &100f32.to_le_bytes()].concat();
+    fs::write(folder.path().join("x.npy"), array).expect("a value");
+    folder
+}
+
+#[test]
+fn the_values_on_which_a_model_is_wrong_are_given_as_to_run() {
+    let folder = large_softplus();
+    let args = ["reduce", "m.onnxtxt", "--on", "rten", "--input", "x=x.npy", "--json", "--quiet"];
+    let output = onnxsmith(folder.path(), &args);
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(json(&output)["signature"], "rten | Softplus f32 dense | mismatch infinite");
+    let output =
+        onnxsmith(folder.path(), &["reduce", "m.onnxtxt", "--on", "rten", "--dim", "m=3", "--quiet"]);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.code() == Some(2) && said.contains("no open size `m`"), "{said}");
+}
+
+#[test]
+fn where_nothing_is_wrong_it_says_what_to_give() {
+    let folder = large_softplus();
+    let said = |case: &str| {
+        let output = onnxsmith(folder.path(), &["reduce", case, "--on", "cpu", "--quiet"]);
+        assert_eq!(output.status.code(), Some(2));
+        String::from_utf8_lossy(&output.stderr).into_owned()
+    };
+    assert!(said("m.onnxtxt").contains("--input NAME=FILE and --dim NAME=N"), "{}", said("m.onnxtxt"));
+    let shown = ["show", "m.onnxtxt", "--input", "x=x.npy", "--out", "case", "--quiet"];
+    assert_eq!(onnxsmith(folder.path(), &shown).status.code(), Some(0));
+    assert!(folder.path().join("case/test_data_set_0/input_0.pb").is_file(), "what is given is in the case");
+    assert!(said("case").contains("--on names the backend"), "{}", said("case"));
+}
+
 #[test]
 fn a_finding_that_is_written_up_is_a_case_like_any_other() {
     let (folder, case) = finding("sign-zero");

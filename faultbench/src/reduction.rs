@@ -6,6 +6,7 @@ use anyhow::{Context, Result};
 use harness::{Maker, Target, case};
 use serde::Serialize;
 use serde_json::{Value, json};
+use triage::invent::Given;
 use triage::reduce::{Budget, Problem, Reduced, Reduction, reduce_problems};
 
 use crate::bench::Tried;
@@ -25,8 +26,13 @@ pub(crate) struct Smallest {
 pub(crate) fn reduce(maker: &Maker<'_>, faulty: Target, fault: &str, index: u64) -> Result<Smallest> {
     let case = maker.make(index)?;
     let inputs = case::tensors(&case.inputs);
-    let reduction =
-        Reduction { targets: &[faulty], seed: maker.seed, budget: Budget::default(), stop: &|| false };
+    let reduction = Reduction {
+        targets: &[faulty],
+        seed: maker.seed,
+        given: &Given::default(),
+        budget: Budget::default(),
+        stop: &|| false,
+    };
     let problem = Problem::flat(case.model, inputs);
     let mut smallest = String::new();
     let reduced = reduce_problems(&[problem], &reduction, &mut |best, _| {

@@ -10,6 +10,7 @@ use interp::Taps;
 use oracles::Finding;
 use worker::WorkerError;
 
+use crate::invent::Given;
 use crate::oracle::AskError;
 use crate::peel::judged;
 use crate::reduce::{Budget, Problem, ReduceError, Reduction, Shown, Start, Stop, reduce_problems};
@@ -62,7 +63,7 @@ impl Smaller {
     ) -> Result<Option<Tried>, AskError> {
         let budget = Budget { time: Duration::MAX, tries: Start::Graph.tries(&finding.symptom), jobs: 1 };
         let targets = std::slice::from_ref(target);
-        let reduction = Reduction { targets, seed: 0, budget, stop };
+        let reduction = Reduction { targets, seed: 0, given: &Given::default(), budget, stop };
         let (before, mut best) = (problem.size(), None);
         let mut keep = |shown: &Shown, size| {
             best = Some((shown.clone(), size));

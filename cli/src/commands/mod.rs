@@ -139,6 +139,14 @@ fn given(inputs: &Inputs) -> anyhow::Result<Given> {
     Ok(given)
 }
 
+/// The flags that say the same of inputs to another command.
+fn flags(inputs: &Inputs, common: Common) -> Vec<String> {
+    let sizes = inputs.dim.iter().map(|(name, size)| ["--dim".to_owned(), format!("{name}={size}")]);
+    let values =
+        inputs.input.iter().map(|(name, file)| ["--input".into(), format!("{name}={}", file.display())]);
+    sizes.chain(values).flatten().chain(seed(common)).collect()
+}
+
 /// What a file may hold that is no tensor of numbers: its bytes do not tell which message they are, and the model is not read yet.
 fn ways(file: &Path, no_tensor: onnx::Error) -> anyhow::Result<Ways> {
     let kinds = [Kind::Strings, Kind::Sequence, Kind::Optional, Kind::OptionalSequence];

@@ -11,7 +11,7 @@ use present::shell;
 use serde_json::json;
 use triage::reduce::{Budget, ReduceError, Reduced, Reduction, reduce};
 
-use super::{interrupts_with, jobs, limits, make_writable, seed, targets};
+use super::{flags, given, interrupts_with, jobs, limits, make_writable, targets};
 use crate::args::{Common, Reduce};
 use crate::progress::Progress;
 use crate::screen;
@@ -35,8 +35,13 @@ pub(crate) fn run(common: Common, args: &Reduce) -> anyhow::Result<Exit> {
     let tries = args.tries.unwrap_or(u64::MAX);
     let budget = Budget { time: args.budget, tries, jobs: jobs(args.jobs) };
     let stop = interrupts_with("the smallest case so far is stored")?;
-    let reduction =
-        Reduction { targets: &targets, seed: common.seed, budget, stop: &|| stop.load(Ordering::Relaxed) };
+    let reduction = Reduction {
+        targets: &targets,
+        seed: common.seed,
+        given: &given(&args.given)?,
+        budget,
+        stop: &|| stop.load(Ordering::Relaxed),
+    };
     let bar = Progress::new(common, None, "reducing");
     let reduced = reduce(&args.case, &out, &reduction, &mut |size| {
         bar.inc(1);
@@ -45,9 +50,10 @@ pub(crate) fn run(common: Common, args: &Reduce) -> anyhow::Result<Exit> {
     bar.finish_and_clear();
     let reduced = match reduced {
         Err(ref e @ ReduceError::Suspect { ref on, .. }) => {
-            let seed = if args.case.is_dir() { Vec::new() } else { seed(common) };
-            bail!("{e}; blame says which operator it is:\n    {}", shell::blame(&args.case, on, &seed))
+            let given = if args.case.is_dir() { Vec::new() } else { flags(&args.given, common) };
+            bail!("{e}; blame says which operator it is:\n    {}", shell::blame(&args.case, on, &given))
         }
+        Err(e @ ReduceError::NoFinding { .. }) => bail!("{e}; {}", to_do(&args.case)),
         reduced => reduced.with_context(|| format!("{} is not reduced", args.case.display()))?,
     };
     let was_interrupted = stop.load(Ordering::Relaxed) && !reduced.minimal;
@@ -60,6 +66,16 @@ pub(crate) fn run(common: Common, args: &Reduce) -> anyhow::Result<Exit> {
         screen::told(&summary(&reduced, &names, was_interrupted, &out))?;
     }
     Ok(Exit::of(false, was_interrupted))
+}
+
+/// What to do where nothing is wrong.
+fn to_do(case: &Path) -> &'static str {
+    if case.is_dir() {
+        "--on names the backend, and the level, on which it was wrong"
+    } else {
+        "the model comes without inputs, and some were found for it: --input NAME=FILE and --dim NAME=N give those on which it was \
+         wrong, --seed N finds others"
+    }
 }
 
 /// What a campaign, and `run`, calls what the result shows: with the attributes without which it is gone. Where they call it

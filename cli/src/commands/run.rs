@@ -15,8 +15,8 @@ use serde_json::json;
 use triage::doubted::ALONE;
 use triage::oracle::Oracles;
 
-use super::{given, jobs, limits, seed, targets, writable};
-use crate::args::{Common, Inputs, Run};
+use super::{flags, given, jobs, limits, targets, writable};
+use crate::args::{Common, Run};
 use crate::progress::Progress;
 use crate::screen;
 use campaign::Exit;
@@ -118,14 +118,6 @@ impl Further<'_> {
         let given = if case.is_dir() { &[] } else { &self.given[..] };
         Some(shell::blame(case, &target.on(), given))
     }
-}
-
-/// Flags that say the same of inputs to another command.
-fn flags(inputs: &Inputs, common: Common) -> Vec<String> {
-    let sizes = inputs.dim.iter().map(|(name, size)| ["--dim".to_owned(), format!("{name}={size}")]);
-    let values =
-        inputs.input.iter().map(|(name, file)| ["--input".into(), format!("{name}={}", file.display())]);
-    sizes.chain(values).flatten().chain(seed(common)).collect()
 }
 
 /// What backends make of one case, with those of which the same is told.

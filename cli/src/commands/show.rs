@@ -1,5 +1,6 @@
 //! `onnxsmith show`
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use anyhow::Context;
@@ -14,7 +15,13 @@ use campaign::Exit;
 
 /// Prints a model as text, or as DOT, or writes its case for other tools.
 pub(crate) fn run(common: Common, args: &Show) -> anyhow::Result<Exit> {
-    let folder = triage::stored::read(&args.case)?;
+    let mut folder = triage::stored::read(&args.case)?;
+    let given = super::given(&args.given)?;
+    if given != Given::default() && folder.sets.is_empty() {
+        let Invented { set, drawn, .. } = invent_any(&mut folder, &given, common.seed)?;
+        tell_drawn(common, &drawn);
+        folder.sets.push(set);
+    }
     if let Some(out) = &args.out {
         folder.write(out)?;
         return said(common, args, out);
@@ -58,11 +65,16 @@ fn at_some_inputs(
     }
     let mut folder = folder.clone();
     let Invented { set, drawn, .. } = invent_any(&mut folder, &Given::default(), common.seed)?;
-    if !drawn.is_empty() {
-        screen::tell(common, &super::sizes_drawn(&drawn));
-    }
+    tell_drawn(common, &drawn);
     let inputs = set.inputs.into_iter().map(|input| (input.name, input.datum)).collect();
     Ok(case::trace(&folder.decode().and_then(Program::read)?, &inputs)?)
+}
+
+/// Says which sizes were drawn.
+fn tell_drawn(common: Common, drawn: &BTreeMap<String, i64>) {
+    if !drawn.is_empty() {
+        screen::tell(common, &super::sizes_drawn(drawn));
+    }
 }
 
 /// Says where the case was written.

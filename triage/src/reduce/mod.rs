@@ -141,6 +141,8 @@ pub struct Reduction<'a> {
     pub targets: &'a [Target],
     /// The seed for inputs of models that come without.
     pub seed: u64,
+    /// What is given of these inputs.
+    pub given: &'a Given,
     /// How much may be tried.
     pub budget: Budget,
     /// Whether to end early.
@@ -166,7 +168,7 @@ pub fn reduce(
         let why = "it is two models, and only one can be reduced; name its folder `rewritten`";
         return Err(ReduceError::Unusable(why.to_owned()));
     }
-    let problems = problems(&folder, reduction.seed)?;
+    let problems = problems(&folder, reduction)?;
     // Where it was found before, first.
     let is_of = |target: &Target, finding: &Finding| {
         (&finding.backend, &finding.level) == (&target.backend, &target.level)
@@ -273,11 +275,11 @@ fn refuse_any_graph(target: &Target, interest: &Interest<'_>) -> Result<(), Redu
 }
 
 /// The model with the inputs of each data set, or with some that are found where there is none.
-fn problems(folder: &CaseFolder, seed: u64) -> Result<Vec<Problem>, ReduceError> {
+fn problems(folder: &CaseFolder, reduction: &Reduction<'_>) -> Result<Vec<Problem>, ReduceError> {
     let mut folder = folder.clone();
     let mut sets = folder.sets.clone();
     if sets.is_empty() {
-        let invented = invent(&mut folder, &Given::default(), seed);
+        let invented = invent(&mut folder, reduction.given, reduction.seed);
         sets.push(invented.map_err(|e| ReduceError::Unusable(e.to_string()))?.set);
     }
     let problem = |set: &onnx::case::DataSet| {
