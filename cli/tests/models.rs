@@ -84,6 +84,11 @@ fn what_is_not_of_the_model_is_told_with_what_is() {
         (&["--input", "shape=m.onnxtxt"], ["m.onnxtxt", "tensor"]),
         (&["--dim", "batch"], ["`batch` is no size", "batch=4"]),
         (&["--dim", "batch=-1"], ["`batch=-1` is no size", "batch=4"]),
+        (&["--dim", "batch=2", "--dim", "batch=3"], ["--dim says of `batch` both 2 and 3", "say it once"]),
+        (
+            &["--input", "shape=shape.npy", "--input", "shape=none.npy"],
+            ["--input says of `shape` both shape.npy and none.npy", "say it once"],
+        ),
     ] {
         let (code, text) = run(at, more);
         assert!(code == Some(2) && parts.iter().all(|part| text.contains(part)), "{code:?} {text}");

@@ -129,6 +129,8 @@ fn targets(names: &[String], limits: &Limits) -> anyhow::Result<Vec<Target>> {
 
 /// What is given of the inputs of models that come without data.
 fn given(inputs: &Inputs) -> anyhow::Result<Given> {
+    once("--dim", inputs.dim.iter().map(|(name, size)| (name, size.to_string())))?;
+    once("--input", inputs.input.iter().map(|(name, file)| (name, file.display().to_string())))?;
     let mut given = Given { sizes: inputs.dim.iter().cloned().collect(), ..Given::default() };
     for (name, file) in &inputs.input {
         match read_value(file, Kind::Tensor) {
@@ -137,6 +139,17 @@ fn given(inputs: &Inputs) -> anyhow::Result<Given> {
         }
     }
     Ok(given)
+}
+
+/// Requires that a flag says one thing of each name.
+fn once<'i>(flag: &str, given: impl Iterator<Item = (&'i String, String)>) -> anyhow::Result<()> {
+    let mut met = BTreeMap::new();
+    for (name, value) in given {
+        if let Some(before) = met.insert(name, value.clone()) {
+            bail!("{flag} says of `{name}` both {before} and {value}; say it once");
+        }
+    }
+    Ok(())
 }
 
 /// The flags that say the same of inputs to another command.
