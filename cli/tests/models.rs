@@ -100,6 +100,16 @@ fn what_is_not_of_the_model_is_told_with_what_is() {
 }
 
 #[test]
+fn a_model_without_outputs_is_no_finding() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let model = "<ir_version: 10, opset_import: [\"\" : 21]>\nm (float[2] x) => () { y = Relu(x) }\n";
+    fs::write(folder.path().join("m.onnxtxt"), model).expect("a model");
+    let (code, text) = run_on(folder.path(), "cpu,rten", &[]);
+    assert_eq!(code, Some(2), "{text}");
+    assert!(text.contains("rten:all: 1 unsupported") && text.contains("the model has no outputs"), "{text}");
+}
+
+#[test]
 fn a_size_that_leaves_no_room_is_told_with_the_limit() {
     let folder = tempfile::tempdir().expect("a folder");
     let at = folder.path();

@@ -275,6 +275,12 @@ impl Exercise<'_> {
             None => stored(folder, set),
         };
         let (interface, inputs) = Interface::taking(named(&set.inputs), wanted);
+        if interface.outputs.is_empty() {
+            return Err(Judgement::new(
+                Result::Unsupported,
+                "the model has no outputs: there is nothing to ask for",
+            ));
+        }
         let crash = |why: String| Judgement::new(Result::Crash, why);
         let ran = target.run(model, &inputs, &interface).map_err(|e| crash(e.to_string()))?;
         if let Some(out) = how.out {
