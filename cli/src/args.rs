@@ -177,8 +177,8 @@ pub(crate) struct Gen {
     /// Which values inputs and constants have.
     #[arg(long, value_enum, default_value_t, value_name = "KIND", conflicts_with = "no_values")]
     pub values: Values,
-    /// The accuracy that the bounds of the expected outputs allow for: tight, wgsl, declared or transforming; declared, if
-    /// not given.
+    /// The accuracy that the bounds of the expected outputs allow for: tight, wgsl, declared, transforming or wgsl-runtime;
+    /// declared, if not given.
     #[arg(long, value_parser = profile, value_name = "NAME", conflicts_with = "no_values")]
     pub profile: Option<&'static Profile>,
     /// Whether cases keep the constraints of the standard.

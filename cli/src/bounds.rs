@@ -65,7 +65,7 @@ pub(crate) struct Bounds {
     /// The share of models in which dimensions may be 0; 0.08 by default.
     #[arg(long, value_name = "SHARE", value_parser = amount::share)]
     pub zero_dims: Option<f64>,
-    /// The probability that the next node relates to one that stands, as pairs do that optimisers rewrite; 0.1 by default.
+    /// The probability that the next node relates to one that stands, as pairs do that optimisers rewrite; 0.08 by default.
     #[arg(long, value_name = "SHARE", value_parser = amount::share)]
     pub related_share: Option<f64>,
     /// The share of models that are written with forms of programs: size names, computed parameters, branches, loops; 0.5 by
