@@ -39,6 +39,26 @@ fn each_of_a_batch_is_scanned_for_itself() {
     assert_eq!(values(whole, "")[1], sums);
 }
 
+/// What goes round too often is called by its name, or where it has none by its operator.
+#[test]
+fn a_loop_is_named_where_it_is_too_long() {
+    let why = |name: &str| {
+        let text = format!(
+            "<ir_version: 8, opset_import: [\"\" : 17]>
+m (float[2] x) => (float[2] y) {{
+  n = Constant<value_int = 1000000000>()
+  {name} y = Loop<body = b (int64 i, bool c, float[2] a) => (bool c_, float[2] a_) {{ c_ = Identity(c) a_ = Neg(a) }}>(n, , x)
+}}
+"
+        );
+        specialise(&Program::from_text(&text).expect("a model"), &Options::default())
+            .expect_err("it is long")
+            .to_string()
+    };
+    assert!(why("").contains("Loop after "), "{}", why(""));
+    assert!(why("[around]").contains("Loop `around` after "), "{}", why("[around]"));
+}
+
 #[test]
 fn a_direction_begins_at_the_end() {
     let sums = [14.0, 16.0, 16.0, 19.0, 16.0, 20.0, 22.0, 24.0, 30.0, 33.0, 36.0, 40.0];

@@ -163,7 +163,7 @@ impl<'p> Loops<'p> {
     fn check_size(&self, walk: &Walk<'p, '_>, iterations: usize) -> Result<(), Error> {
         let what = || {
             let of = self.most.map_or(String::new(), |m| format!(" of at most {}", m.is));
-            format!("loop `{}` after {iterations} iterations{of}", self.node.rest.name())
+            format!("{} after {iterations} iterations{of}", self.node.called())
         };
         if iterations > MOST_ITERATIONS {
             return Err(Error::unsupported(
@@ -308,7 +308,7 @@ impl<'p> Scan<'p> {
             for ((pile, item), port) in piles.iter_mut().zip(results).zip(&self.body.outputs[self.states..]) {
                 pile.push(piece(walk, item, port.value)?);
             }
-            let name = || format!("scan `{}` after {} of {length} slices", self.node.rest.name(), step + 1);
+            let name = || format!("{} after {} of {length} slices", self.node.called(), step + 1);
             walk.check_size(name)?;
         }
         let piles = if length == 0 { self.none(walk, initial.to_vec())? } else { self.stacked(walk, piles)? };

@@ -163,7 +163,7 @@ fn map<'p>(walk: &mut Walk<'p, '_>, &Written { node, .. }: &Written<'p, '_>) -> 
             };
             output.items.push(item);
         }
-        walk.check_size(|| format!("SequenceMap `{}` after {} elements", node.rest.name(), i + 1))?;
+        walk.check_size(|| format!("{} after {} elements", node.called(), i + 1))?;
     }
     bind(walk, node, outputs.into_iter().map(Bound::Sequence).collect())
 }

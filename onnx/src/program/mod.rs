@@ -204,6 +204,14 @@ impl Scope {
 }
 
 impl Node {
+    /// What a message calls it: its operator, and its name if it has one.
+    pub fn called(&self) -> String {
+        match self.rest.name() {
+            "" => self.operator(),
+            name => format!("{} `{name}`", self.operator()),
+        }
+    }
+
     /// The operator's name, with its domain where that is not ONNX's default one.
     pub fn operator(&self) -> String {
         match self.rest.domain() {

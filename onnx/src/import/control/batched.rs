@@ -76,7 +76,7 @@ pub(super) fn scan<'p>(
         for ((all, one), port) in results.iter_mut().zip(each).zip(&body.outputs) {
             all.push(super::piece(walk, one, port.value)?);
         }
-        walk.check_size(|| format!("scan `{}` of a batch of {batch}", node.rest.name()))?;
+        walk.check_size(|| format!("{} of a batch of {batch}", node.called()))?;
     }
     results.iter().map(|all| stack(walk, all, 0, &[]).map(Bound::Tensor)).collect()
 }
