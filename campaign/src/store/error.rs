@@ -20,6 +20,12 @@ pub enum StoreError {
         /// The folder.
         folder: PathBuf,
     },
+    /// There is one where another is to be made of parts, and that is not gone on with.
+    #[error("{} already holds a campaign; give --out another folder", folder.display())]
+    Occupied {
+        /// The folder.
+        folder: PathBuf,
+    },
     /// There is none.
     #[error("{} holds no campaign: there is no {} in it", folder.display(), super::FILE)]
     Missing {

@@ -24,7 +24,7 @@ pub fn merge(parts: &[PathBuf], out: &Path) -> Result<Store, StoreError> {
     std::fs::create_dir_all(out).map_err(StoreError::io("create", out))?;
     let lock = lock(out)?;
     if Store::exists(out) {
-        return Err(StoreError::Exists { folder: out.to_owned() });
+        return Err(StoreError::Occupied { folder: out.to_owned() });
     }
     let file = out.join(FILE);
     let mut shelf = Shelf::new(out);
