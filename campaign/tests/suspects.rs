@@ -159,18 +159,21 @@ fn plan(targets: Vec<Target>, settings: Settings, jobs: usize, shard: Shard) -> 
 type Seen = (Suspects, BTreeMap<PathBuf, Vec<u8>>);
 
 fn seen(folder: &Path) -> Seen {
-    let report = Store::read(folder).expect("a store").report().expect("a report");
+    let mut report = Store::read(folder).expect("a store").report().expect("a report");
     assert_eq!((report.findings, report.troubles), (0, 0), "{:?}", report.clusters);
     let mut files = BTreeMap::new();
-    let kinds = report.suspects.kinds.values();
-    for saved in kinds.map(|kind| kind.saved.as_ref().expect("it is saved")) {
-        for entry in fs::read_dir(folder.join(&saved.folder)).expect("a case") {
+    let kinds = report.suspects.kinds.values_mut();
+    for saved in kinds.map(|kind| kind.saved.as_mut().expect("it is saved")) {
+        for entry in fs::read_dir(&saved.folder).expect("a case, as it is told") {
             let path = entry.expect("an entry").path();
             if path.is_file() {
                 let bytes = fs::read(&path).expect("a file");
                 files.insert(path.strip_prefix(folder).expect("a path within").to_owned(), bytes);
             }
         }
+        // Campaigns in other folders are compared.
+        let within = Path::new(&saved.folder).strip_prefix(folder).expect("a path within");
+        saved.folder = within.display().to_string();
     }
     (report.suspects, files)
 }

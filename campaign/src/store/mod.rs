@@ -213,6 +213,9 @@ impl Store {
             cluster.reduced = beside.map(|folder| self.folder.join(folder)).find(|folder| folder.is_dir());
             cluster.smallest = smallest.map(|path| self.folder.join(path));
         }
+        for saved in report.suspects.kinds.values_mut().filter_map(|kind| kind.saved.as_mut()) {
+            saved.folder = self.folder.join(&saved.folder).display().to_string();
+        }
         let sql = "SELECT what FROM trouble ORDER BY case_number, rowid LIMIT ?1";
         let limit = crate::report::MAX_TROUBLE as i64;
         report.trouble = self.rows(sql, [limit], |row| row.get(0))?;
