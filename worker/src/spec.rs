@@ -156,7 +156,7 @@ pub enum WorkerError {
         /// How many models it was given.
         asked: u64,
         /// What it did with the first, instead of answering.
-        fault: Fault,
+        fault: Box<Fault>,
         /// The end of its standard error by then.
         stderr: String,
     },

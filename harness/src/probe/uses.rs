@@ -170,7 +170,7 @@ impl<'t> Runner<'t> {
             Silent::So { asked, fault, stderr } if *asked >= SILENT => Err(WorkerError::Silent {
                 engine: self.target.engine.clone(),
                 asked: *asked,
-                fault: fault.clone(),
+                fault: Box::new(fault.clone()),
                 stderr: stderr.clone(),
             }),
             _ => Ok(()),
