@@ -51,9 +51,8 @@ enum Silent {
 impl Silent {
     /// Goes on with what came of one more model.
     fn after(self, ran: &Run) -> Self {
-        let fault = match &ran.outcome {
-            Outcome::Fault(fault @ (Fault::Garbage { .. } | Fault::Exit { .. })) => fault,
-            _ => return Self::Answered,
+        let Outcome::Fault(fault @ (Fault::Garbage { .. } | Fault::Exit { .. })) = &ran.outcome else {
+            return Self::Answered;
         };
         match self {
             Self::Unasked => Self::So { asked: 1, fault: fault.clone(), stderr: ran.stderr.clone() },
