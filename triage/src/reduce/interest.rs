@@ -4,8 +4,9 @@
 //! finding of the same signature: symptom, culprit, dtype and class of shapes. Four more things are asked of it:
 //!
 //! - It is valid, and the reference can evaluate it.
-//! - It is as tame as the original: where that had no undefined element, or no NaN and infinity, it has none either.
-//!   A division by zero that a smaller value brings about is not what was found.
+//! - It is as tame as the original: where that had no undefined element, or no NaN and infinity, or no operator of which the standard
+//!   does not say what it gives, it has none either. A division by zero that a smaller value brings about is not what was found, and
+//!   neither is a padding below 0 that comes of an attribute less.
 //! - It has an operator.
 //! - It has no dtype in which the target says that it does not compute, unless the original has.
 //!
@@ -21,7 +22,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use interp::{Bounded, Evaluation, Profile, Taps};
-use ir::{Tensor, Value};
+use ir::{Node, NodeKind, Tensor, Value};
+use ops::{Hazard, Model, Op, Operator};
 use oracles::{Afar, ErrorShape, Expected, Finding, Nearness, Symptom, Verdict, Why, assess, judge};
 use worker::{Outcome, WorkerError};
 
@@ -68,13 +70,15 @@ pub(super) struct Interest<'t> {
     is_taken: bool,
 }
 
-/// What all values of a problem are.
+/// What all values and operators of a problem are.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Tame {
     /// None is undefined.
     pub(crate) defined: bool,
     /// None is NaN or infinite.
     pub(crate) finite: bool,
+    /// Of every operator the standard says what it gives, whatever its operands hold.
+    pub(crate) specified: bool,
 }
 
 /// What is asked about a finding on a problem.
@@ -167,17 +171,25 @@ fn is_kept(found: &Symptom, wanted: &Finding) -> bool {
 }
 
 impl Tame {
-    fn of(evaluation: &Evaluation) -> Self {
+    fn of(model: &Model, evaluation: &Evaluation) -> Self {
+        let graph = &model.graph;
+        let is_open = |node: &Node<Op>| {
+            let NodeKind::Operator(op) = &node.kind else { return false };
+            op.hazards(&graph.types(&node.inputs)).contains(&Hazard::Always)
+        };
         let mut values = evaluation.taps.values();
         let is_finite = |t: &Tensor| !t.dtype().is_float() || t.to_f64s().iter().all(|v| v.is_finite());
         Self {
             defined: values.clone().all(|v| v.undefined.is_empty()),
             finite: values.all(|v| is_finite(&v.tensor)),
+            specified: !graph.nodes.iter().any(is_open),
         }
     }
 
     pub(super) fn at_least(self, other: Self) -> bool {
-        (self.defined || !other.defined) && (self.finite || !other.finite)
+        (self.defined || !other.defined)
+            && (self.finite || !other.finite)
+            && (self.specified || !other.specified)
     }
 }
 
@@ -214,7 +226,7 @@ pub(crate) fn run(target: &Target, problem: &Problem, inquiry: &Inquiry<'_>) -> 
     let Some(isolated) = suspect.isolated() else {
         return nothing(&"with its functions written out it has too many nodes");
     };
-    let tame = Tame::of(&isolated.evaluation);
+    let tame = Tame::of(&isolated.flat, &isolated.evaluation);
     if !(inquiry.is_worth_it)(tame, &finding) {
         return nothing(&finding.detail);
     }
@@ -264,4 +276,30 @@ fn values(problem: &Problem, target: &Target, isolated: &Isolated) -> Option<BTr
         interp::evaluate(model, inputs, target.profile, Taps::All).ok()?.taps
     };
     Some(taps.into_iter().map(|(value, judged)| (value, judged.tensor)).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use ir::{DType, Type};
+
+    use super::*;
+
+    fn tame(attributes: &str) -> Tame {
+        let text = format!(
+            "onnxsmith 1 opset 17 graph {{ %0: f32[1, 1, 1] = variable \"x\" \
+             %1: f32[1, 1, 2] = ConvTranspose(%0, %0) {{auto_pad = \"NOTSET\", group = 1, {attributes}}} return \"y\" = %1 }}"
+        );
+        let model: Model = text.parse().expect("a model");
+        let x = Tensor::from_f64_fn(&Type::new(DType::F32, [1, 1, 1]), |_| 1.0);
+        let evaluation =
+            interp::evaluate(&model, &[x], &Profile::DECLARED, Taps::All).expect("inputs that fit");
+        Tame::of(&model, &evaluation)
+    }
+
+    #[test]
+    fn what_the_standard_leaves_open_is_no_smaller_case_of_what_it_decides() {
+        let (decided, open) = (tame("output_padding = [1], strides = [2]"), tame("output_shape = [2]"));
+        assert!(decided.specified && !open.specified);
+        assert!(decided.at_least(open) && !open.at_least(decided) && open.at_least(open));
+    }
 }
