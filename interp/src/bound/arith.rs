@@ -22,26 +22,6 @@ fn whole_quotient(x: f64, y: f64) -> Option<f64> {
     (q.abs() < f64::EPSILON.recip()).then(|| if is_reached { q } else { q - q.signum() })
 }
 
-/// How many results of integers that may be others are looked at.
-const MOST_ALTERNATIVES: usize = 32;
-
-/// What a function gives of integers some of which implementations may have otherwise: between the least and the greatest of its
-/// results, where these are few. `value` is that of the reference's.
-fn one_of<const N: usize>(zs: [Whole; N], value: i128, f: impl Fn([i128; N]) -> Option<i128>) -> Whole {
-    let mut alternatives = vec![zs.map(|z| z.value)];
-    for (i, z) in zs.into_iter().enumerate() {
-        let Some((low, high)) = z.ends() else { return Whole::unsure(value) };
-        if (high - low) as usize >= MOST_ALTERNATIVES / alternatives.len() {
-            return Whole::unsure(value);
-        }
-        let with = |all: &[i128; N], z: i128| std::array::from_fn(|at| if at == i { z } else { all[at] });
-        alternatives = alternatives.iter().flat_map(|all| (low..=high).map(|z| with(all, z))).collect();
-    }
-    let results: Option<Vec<i128>> = alternatives.into_iter().map(f).collect();
-    let ends = results.and_then(|all| Some((*all.iter().min()?, *all.iter().max()?)));
-    ends.map_or_else(|| Whole::unsure(value), |(low, high)| Whole::between(low, value, high))
-}
-
 impl Bound<'_> {
     /// A step on two numbers as [`Bound::operand`] sees them: `f` its value, `exact` whether that has no rounding
     /// error in f64 for exact operands, `carried` what the operands' errors become.
@@ -469,7 +449,7 @@ impl Arith for Bound<'_> {
         if zs.iter().any(|z| z.state == State::Undefined) {
             Whole::undefined(value)
         } else if zs.iter().any(|z| z.state != State::Sure) {
-            one_of(zs, value, f)
+            Whole::one_of(zs, value, f)
         } else if result.is_none() {
             Whole::undefined(value)
         } else {

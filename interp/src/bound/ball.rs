@@ -230,6 +230,9 @@ pub enum State {
     Undefined,
 }
 
+/// How many results of integers that may be others are looked at.
+const MOST_ALTERNATIVES: usize = 32;
+
 /// How an integer came about within the node that computes it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Made {
@@ -297,5 +300,26 @@ impl Whole {
     /// An integer that the specification does not define.
     pub const fn undefined(value: i128) -> Self {
         Self { value, state: State::Undefined, made: Made::Stored }
+    }
+
+    /// What a function gives of integers some of which implementations may have otherwise: between the least and the greatest of its
+    /// results, where these are few. `value` is that of the reference's.
+    pub(super) fn one_of<const N: usize>(
+        zs: [Self; N],
+        value: i128,
+        f: impl Fn([i128; N]) -> Option<i128>,
+    ) -> Self {
+        let mut alternatives = vec![zs.map(|z| z.value)];
+        for (i, z) in zs.into_iter().enumerate() {
+            let Some((low, high)) = z.ends() else { return Self::unsure(value) };
+            if (high - low) as usize >= MOST_ALTERNATIVES / alternatives.len() {
+                return Self::unsure(value);
+            }
+            let with = |all: &[i128; N], z: i128| std::array::from_fn(|at| if at == i { z } else { all[at] });
+            alternatives = alternatives.iter().flat_map(|all| (low..=high).map(|z| with(all, z))).collect();
+        }
+        let results: Option<Vec<i128>> = alternatives.into_iter().map(f).collect();
+        let ends = results.and_then(|all| Some((*all.iter().min()?, *all.iter().max()?)));
+        ends.map_or_else(|| Self::unsure(value), |(low, high)| Self::between(low, value, high))
     }
 }
