@@ -30,7 +30,7 @@ impl Reached {
         self.of(&all, target, model, inputs)
     }
 
-    /// The same, where only that of some outputs is needed. What is said of others is of no use.
+    /// For a target's kind, those outputs alone whose numbers are given. What is said of others is of no use.
     pub fn of(&self, outputs: &[usize], target: &Target, model: &Model, inputs: &[Tensor]) -> Rc<[Limits]> {
         let mut known = self.0.borrow_mut();
         let mut asked: BTreeSet<usize> = outputs.iter().copied().collect();

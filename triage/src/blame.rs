@@ -184,7 +184,7 @@ impl<'a> Suspect<'a> {
         self.reached.by(target, self.model, self.inputs)
     }
 
-    /// The same, where only that of some outputs is needed.
+    /// How far they are from those outputs alone whose numbers are given.
     pub(crate) fn limits_of(&self, outputs: &[usize], target: &Target) -> Rc<[Limits]> {
         self.reached.of(outputs, target, self.model, self.inputs)
     }

@@ -94,7 +94,7 @@ impl<'p> Bound<'p> {
         self.flushed_in(self.format, value, error)
     }
 
-    /// The same where it is denormal in a format.
+    /// [`flushed`](Self::flushed) of a number that is denormal in another format.
     fn flushed_in(&self, format: FloatFormat, value: f64, error: f64) -> f64 {
         let least = format.min_normal();
         if self.profile.flush_to_zero && value.abs() - error < least {
