@@ -39,12 +39,12 @@ pub(super) struct Runner<'t> {
 /// How an engine begins.
 #[derive(Default)]
 enum Silent {
-    /// It was asked nothing yet.
+    /// The engine was asked nothing yet.
     #[default]
     Unasked,
-    /// It answered none of so many models; with the first it did this, and said this.
+    /// The engine answered none of so many models; with the first it did this, and said this.
     So { asked: u64, fault: Fault, stderr: String },
-    /// It has answered.
+    /// The engine has answered.
     Answered,
 }
 

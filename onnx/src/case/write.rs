@@ -68,7 +68,7 @@ pub fn place(path: &Path, fill: impl FnOnce(&Path) -> Result<(), Error>) -> Resu
 }
 
 impl DataSet {
-    /// The same with a value for each input up to the last that has one, as files are numbered without a gap: its default, where none is
+    /// The data with a value for each input up to the last that has one, as files are numbered without a gap: its default, where none is
     /// given. An error where a value would get the number of another input.
     fn by_position(&self, graph: &GraphProto) -> Result<Self, Error> {
         let mut inputs: Vec<NamedDatum> = Vec::new();
