@@ -2,6 +2,7 @@
 //! neither NaN nor 0 nor garbage. And so is what comes of it.
 
 use ir::{DType, Tensor, Type};
+use onnxsmith_interp::evaluate::undecided;
 use onnxsmith_interp::{Comparison, Profile, Taps, compare, evaluate};
 use ops::Model;
 
@@ -18,8 +19,13 @@ fn against(body: &str, x: &[f64], answer: &[f64], profile: &Profile) -> Comparis
     let input = floats(DType::F32, x);
     let text = format!("onnxsmith 1 opset 21\ngraph {{\n  %0: {} = variable \"x\"\n{body}\n}}\n", input.ty());
     let model: Model = text.parse().expect("a model");
-    let evaluation = evaluate(&model, &[input], profile, Taps::Outputs).expect("inputs that fit");
+    let given = std::slice::from_ref(&input);
+    let evaluation = evaluate(&model, given, profile, Taps::Outputs).expect("inputs that fit");
     let expected = &evaluation.outputs[0];
+    // Who counts what is open without the outputs counts the same.
+    let open = expected.undecidable() + expected.undefined.len();
+    let counted = undecided(&model, &|id| given.get(id.index()), profile);
+    assert_eq!(counted, (open as u64, expected.tensor.len() as u64));
     let dtype = expected.tensor.dtype();
     let answer = Tensor::from_f64_fn(&expected.tensor.ty(), |i| answer[i]);
     assert_eq!(answer.dtype(), dtype);

@@ -236,6 +236,12 @@ pub(crate) fn exp2i(e: i32) -> f64 {
     }
 }
 
+/// Whether a normal number is a power of two, or one of them below 0: its mantissa field is 0.
+#[inline]
+pub fn is_power_of_two(x: f64) -> bool {
+    x.is_normal() && x.to_bits().trailing_zeros() >= f64::MANTISSA_DIGITS - 1
+}
+
 /// ⌊log2 |x|⌋ of a finite number; `i32::MIN / 2` for zero.
 #[inline]
 pub fn exponent_of(x: f64) -> i32 {
@@ -287,6 +293,13 @@ mod tests {
             assert_eq!(FloatFormat::F64.encode(v), v.to_bits(), "{v:e}");
             assert_eq!(FloatFormat::F64.decode(v.to_bits()).to_bits(), v.to_bits(), "{v:e}");
         }
+    }
+
+    #[test]
+    fn powers_of_two_have_no_mantissa() {
+        assert!([1.0, -2.0, 0.25, f64::MIN_POSITIVE].into_iter().all(is_power_of_two));
+        let others = [0.0, 3.0, -1.5, f64::from_bits(1), f64::INFINITY, f64::NAN];
+        assert!(!others.into_iter().any(is_power_of_two));
     }
 
     #[test]

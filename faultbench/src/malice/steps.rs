@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use ir::DType;
+use ir::format::is_power_of_two;
 use ops::arith::{Arith, Class, Comparison, Fun, Step};
 use ops::plain;
 
@@ -58,8 +59,7 @@ impl Malice<'_> {
             // What IEEE 754 determines is no approximation.
             return Number { held: self.loose(self.nonfinite_or(high)), truth };
         }
-        let is_power = size.to_bits().trailing_zeros() >= f64::MANTISSA_DIGITS - 1;
-        let is_scale = self.profile().scales_exactly && is_moderate && is_power;
+        let is_scale = self.profile().scales_exactly && is_moderate && is_power_of_two(y.held);
         // Nobody makes anything of nothing, whatever an ULP of 0 may be.
         let is_one_rounding = x.held == 0.0 || is_scale;
         let ulps =

@@ -109,15 +109,6 @@ impl Refutation {
     }
 }
 
-/// A tensor's elements as far as f64 has them.
-fn numbers(tensor: &Tensor) -> Vec<f64> {
-    if tensor.dtype().is_float() {
-        tensor.to_f64s()
-    } else {
-        tensor.to_i128s().into_iter().map(|z| z as f64).collect()
-    }
-}
-
 /// How far implementations went within the bounds of a tensor.
 struct Reached<'a> {
     expected: &'a Bounded,
@@ -130,7 +121,7 @@ struct Reached<'a> {
 impl<'a> Reached<'a> {
     fn new(expected: &'a Bounded) -> Self {
         let has_bounds = !expected.is_exact() && !expected.is_open;
-        let values = if has_bounds { numbers(&expected.tensor) } else { Vec::new() };
+        let values = if has_bounds { expected.tensor.to_f64s() } else { Vec::new() };
         let share = |i| {
             let error: f64 = expected.error_at(i);
             (error > 0.0 && error.is_finite()).then_some(0.0)
@@ -143,7 +134,7 @@ impl<'a> Reached<'a> {
     fn take(&mut self, actual: &Tensor, claimed: &Profile) -> Result<Comparison> {
         let comparison = interp::compare(self.expected, actual, claimed)?;
         if !self.values.is_empty() {
-            let found = self.values.iter().zip(numbers(actual)).enumerate();
+            let found = self.values.iter().zip(actual.to_f64s()).enumerate();
             for ((i, (value, actual)), share) in found.zip(&mut self.shares) {
                 let Some(share) = share else { continue };
                 let reached = ((actual - value).abs() / self.expected.error_at(i)) as f32;

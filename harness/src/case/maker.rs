@@ -1,6 +1,6 @@
 //! Making cases: models are drawn, get values, and are written in forms of programs.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
 
 use graphgen::{Forms, Policy, Settings, Turns, Weights};
@@ -11,7 +11,7 @@ use rand::seq::IndexedRandom;
 use serde::{Deserialize, Serialize};
 use values::{Budget, Searched};
 
-use super::{Case, CaseError, export, named, operators, trace};
+use super::{Case, CaseError, dtypes, export, named, operators, trace};
 use crate::reference;
 
 /// Which values cases have.
@@ -39,17 +39,12 @@ impl Values {
         match self {
             Self::None | Self::Plain => false,
             Self::Mixed => {
-                stream.child("adversarial").rng().random_bool(ADVERSARIAL[usize::from(has_narrow(model))])
+                let is_narrow = !dtypes(model, &BTreeSet::new()).intersection(DTypes::NARROW).is_empty();
+                stream.child("adversarial").rng().random_bool(ADVERSARIAL[usize::from(is_narrow)])
             }
             Self::Adversarial => true,
         }
     }
-}
-
-/// Whether a value of the main graph has a narrow dtype.
-fn has_narrow(model: &Model) -> bool {
-    let mut types = model.graph.nodes.iter().flat_map(|node| &node.outputs);
-    types.any(|ty| DTypes::NARROW.contains(ty.dtype))
 }
 
 /// How many models are drawn at most until one has values on which everything is defined. One in thousands has none

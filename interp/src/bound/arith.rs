@@ -1,6 +1,7 @@
 //! The steps of [`Bound`], all but the long ones.
 
 use ir::DType;
+use ir::format::is_power_of_two;
 use ndarray::ArrayView2;
 use ops::arith::{Arith, Class, Comparison, Fun, Step};
 use ops::plain;
@@ -100,10 +101,8 @@ impl Bound<'_> {
 
     /// Whether a divisor is a power of two whose reciprocal no device flushes.
     fn is_scale(&self, divisor: f64) -> bool {
-        let size = divisor.abs();
-        // The mantissa field is 0.
-        let is_power = size.to_bits().trailing_zeros() >= f64::MANTISSA_DIGITS - 1;
-        is_power && (self.format.min_normal()..=self.format.min_normal().recip()).contains(&size)
+        let least = self.format.min_normal();
+        is_power_of_two(divisor) && (least..=least.recip()).contains(&divisor.abs())
     }
 
     /// The remainder as WGSL defines it.

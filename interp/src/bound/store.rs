@@ -97,11 +97,10 @@ impl Bound<'_> {
     /// is known ([`State::Overflown`]); of several, any may be the one that saturates.
     pub fn stored_whole(&self, z: Whole, dtype: DType) -> Whole {
         let value = dtype.wrap(z.value);
-        if matches!(z.state, State::Within { .. }) {
-            let fits = |z: i128| dtype.wrap(z) == z;
-            let (low, high) = z.ends().unwrap_or((z.value, z.value));
+        if let (State::Within { .. }, Some((low, high))) = (z.state, z.ends()) {
             // Of two truth values, either says nothing.
-            let says_something = dtype != DType::Bool && fits(low) && fits(high);
+            let says_something =
+                dtype != DType::Bool && [low, high].iter().all(|&end| dtype.wrap(end) == end);
             return if says_something { Whole { made: Made::Stored, ..z } } else { Whole::unsure(value) };
         }
         let is_open = value != z.value && self.profile.integers_may_saturate && z.state == State::Sure;
