@@ -1,7 +1,8 @@
 //! What the reference with bounds costs, as a multiple of what our own kernel costs: both times, and their ratio.
 //!
 //! ```sh
-//! cargo bench -p onnxsmith-harness --bench reference
+//! cargo bench -p onnxsmith-harness --bench reference            # all uses
+//! cargo bench -p onnxsmith-harness --bench reference -- MatMul  # those of one operator
 //! ```
 //!
 //! Seconds are those of the processor, all runs are on one thread and take turns, and medians are told: a machine's speed is
@@ -105,7 +106,9 @@ fn measure(one: &Use, elements: Elements, profile: &Profile) {
 }
 
 fn main() {
-    for one in uses() {
+    let names: Vec<String> = std::env::args().skip(1).filter(|arg| !arg.starts_with('-')).collect();
+    let is_asked_for = |one: &Use| names.is_empty() || names.iter().any(|name| name == one.name);
+    for one in uses().into_iter().filter(is_asked_for) {
         for profile in [&Profile::TIGHT, &Profile::DECLARED, &Profile::WGSL] {
             for elements in [Elements::Real, Elements::Whole] {
                 measure(&one, elements, profile);

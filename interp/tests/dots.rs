@@ -103,9 +103,9 @@ fn all_of(x: Ball) -> (u64, u64, u64, u64, u32, i16) {
         bits(x.value),
         bits(x.error),
         x.least().map_or(0, bits),
-        bits(x.terms.size),
-        x.terms.roundings,
-        x.terms.grain,
+        bits(x.terms().size),
+        x.terms().roundings,
+        x.terms().grain,
     )
 }
 

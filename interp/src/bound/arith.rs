@@ -149,7 +149,7 @@ impl Arith for Bound<'_> {
     fn mul(&self, x: Ball, y: Ball) -> Ball {
         let (a, b) = (self.operand(x), self.operand(y));
         // A sum that cancels is not zero any more once a factor is folded into its terms.
-        let is_zero = |x: &Ball| x.value == 0.0 && x.is_exact() && !x.terms.is_sum();
+        let is_zero = |x: &Ball| x.value == 0.0 && x.is_exact() && !x.terms().is_sum();
         let beside_zero = if is_zero(&a) { Some(&b) } else { Some(&a).filter(|_| is_zero(&b)) };
         if let Some(other) = beside_zero.filter(|other| other.is_known() && !other.is_exact()) {
             return if other.has_zero() { Ball::either_zero() } else { Ball::exact(a.value * b.value) };
@@ -170,7 +170,7 @@ impl Arith for Bound<'_> {
         }
         let limit = self.format.min_normal().recip();
         // By the reciprocal, which may be 0; or folded into the terms of a sum.
-        if !tainted && (a.is_beyond() && b.reach() > limit || b.is_beyond() && a.terms.is_sum()) {
+        if !tainted && (a.is_beyond() && b.reach() > limit || b.is_beyond() && a.terms().is_sum()) {
             return Ball::unknown(value);
         }
         if !tainted && self.profile.moderate_divisors {
@@ -193,7 +193,7 @@ impl Arith for Bound<'_> {
     }
     fn abs(&self, x: Ball) -> Ball {
         let x = self.operand(x);
-        Ball { value: x.value.abs(), terms: Terms::NONE, ..x }
+        Ball { value: x.value.abs(), ..x }.with_terms(Terms::NONE)
     }
     fn min(&self, x: Ball, y: Ball) -> Ball {
         self.extreme(x, y, plain::min)

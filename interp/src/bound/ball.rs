@@ -1,5 +1,7 @@
 //! Numbers with bounds: what a conforming implementation may have in place of a number.
 
+use std::hint::select_unpredictable;
+
 use ops::plain::two_sum;
 
 /// The error of a zero whose sign is not known: small enough that only ±0 lie inside.
@@ -21,17 +23,18 @@ pub struct Ball {
     pub value: f64,
     /// How far a conforming implementation may be from it.
     pub error: f64,
-    /// What is known where there is no bound.
+    /// What is known besides.
     pub open: Open,
-    /// The sum of products that it is, if it is one: of one product, or of many.
-    pub terms: Terms,
 }
 
-/// What is known of a number that has an error.
+/// Large tensors of balls are what evaluating takes its time with: most of that is memory.
+const _: () = assert!(size_of::<Ball>() == 32);
+
+/// What is known of a number besides its error.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Open {
-    /// That it is within the error, which may be infinite.
-    Within,
+    /// That it is within the error, which may be infinite; and the sum of products that it is, if it is one: of one product, or of many.
+    Within(Terms),
     /// Its sign, that of the value, and a magnitude above 0 that it has at least, or it is an infinity: it overflowed, or came of a
     /// number that did, in whatever format an implementation calculates. The error is infinite.
     Beyond(f64),
@@ -93,7 +96,7 @@ impl Ball {
 
     /// A number that implementations have to within an error.
     pub const fn within(value: f64, error: f64) -> Self {
-        Self { value, error, open: Open::Within, terms: Terms::NONE }
+        Self { value, error, open: Open::Within(Terms::NONE) }
     }
 
     /// A number that implementations may disagree about as they like.
@@ -132,14 +135,15 @@ impl Ball {
         } else {
             plus(self.value, -other.value)
         };
-        let terms = if other.terms.size > self.terms.size { other.terms } else { self.terms };
+        let (terms, others) = (self.terms(), other.terms());
+        let terms = if others.size > terms.size { others } else { terms };
         let error = match plus(apart, other.error) {
             0.0 if same => self.error,
             0.0 => self.error.max(SIGN_ALONE),
             reach if reach.is_finite() && self.is_known() => self.error.max(reach),
             _ => f64::INFINITY,
         };
-        Self { error, terms, ..self }
+        Self { error, ..self }.with_terms(terms)
     }
 
     /// Whether every implementation has the same.
@@ -162,6 +166,16 @@ impl Ball {
         self.least().is_some()
     }
 
+    /// The sum of products that it is.
+    pub fn terms(self) -> Terms {
+        if let Open::Within(terms) = self.open { terms } else { Terms::NONE }
+    }
+
+    /// The same number as a sum of products. That of one without a bound is of no use.
+    pub fn with_terms(self, terms: Terms) -> Self {
+        if let Open::Within(_) = self.open { Self { open: Open::Within(terms), ..self } } else { self }
+    }
+
     /// The least magnitude, where only that and the sign are known.
     pub fn least(self) -> Option<f64> {
         if let Open::Beyond(least) = self.open { Some(least) } else { None }
@@ -172,14 +186,14 @@ impl Ball {
         match self.open {
             Open::Beyond(least) if self.value.is_sign_negative() => Some((f64::NEG_INFINITY, -least)),
             Open::Beyond(least) => Some((least, f64::INFINITY)),
-            Open::Within if self.is_known() && !self.value.is_nan() => Some((self.low(), self.high())),
-            Open::Within | Open::Undefined => None,
+            Open::Within(_) if self.is_known() && !self.value.is_nan() => Some((self.low(), self.high())),
+            Open::Within(_) | Open::Undefined => None,
         }
     }
 
     /// This ball where nothing is known any more of a number that overflowed.
     pub fn without_beyond(self) -> Self {
-        if self.is_beyond() { Self { open: Open::Within, ..self } } else { self }
+        if self.is_beyond() { Self { open: Open::Within(Terms::NONE), ..self } } else { self }
     }
 
     /// Whether every implementation has NaN.
@@ -190,13 +204,13 @@ impl Ball {
     /// The least number inside, rounded down where `f64` has no such number: an interval that ends at 0 does.
     pub fn low(self) -> f64 {
         let (low, rest) = two_sum(self.value, -self.error);
-        if rest < 0.0 { low.next_down() } else { low }
+        select_unpredictable(rest < 0.0, low.next_down(), low)
     }
 
     /// The greatest number inside, rounded up likewise.
     pub fn high(self) -> f64 {
         let (high, rest) = two_sum(self.value, self.error);
-        if rest > 0.0 { high.next_up() } else { high }
+        select_unpredictable(rest > 0.0, high.next_up(), high)
     }
 
     /// The greatest magnitude inside.

@@ -97,7 +97,7 @@ pub(crate) struct Rows<'a> {
 
 /// How many factors of columns are held at once. Memory for those of a large matrix would come from the system, and go back to it, page by
 /// page, each time.
-const HELD: usize = 1 << 19;
+const HELD: usize = 1 << 20;
 
 /// So many columns are taken at once, however long they are.
 const COLUMNS: usize = 64;

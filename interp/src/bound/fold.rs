@@ -30,18 +30,18 @@ pub(super) fn opposed(sum: f64, size: f64, terms: u32) -> f64 {
 impl Bound<'_> {
     /// The ball of x·y, with y folded into the terms of x or the other way round.
     pub(super) fn scaled(&self, x: Ball, y: Ball, product: Ball) -> Ball {
-        if !x.terms.is_sum() && !y.terms.is_sum() {
+        if !x.terms().is_sum() && !y.terms().is_sum() {
             return self.alone(x, y, product);
         }
-        let (sum, factor) = if x.terms.is_sum() { (x, y) } else { (y, x) };
-        let size = sum.terms.size * (factor.value.abs() + factor.error);
+        let (sum, factor) = if x.terms().is_sum() { (x, y) } else { (y, x) };
+        let size = sum.terms().size * (factor.value.abs() + factor.error);
         let grain = if factor.is_exact() {
-            sum.terms.grain.saturating_add(sums::grain(factor.value))
+            sum.terms().grain.saturating_add(sums::grain(factor.value))
         } else {
             i16::MIN
         };
         let scaled = self.scaling(product, size, grain);
-        let terms = Terms { size, grain, roundings: sum.terms.roundings + BY_FACTOR, scaled };
+        let terms = Terms { size, grain, roundings: sum.terms().roundings + BY_FACTOR, scaled };
         self.folded(sum, product, terms, BY_FACTOR, 0.0)
     }
 
@@ -55,7 +55,7 @@ impl Bound<'_> {
             if are_exact { sums::grain(x.value).saturating_add(sums::grain(y.value)) } else { i16::MIN };
         let size = product.value.abs() + product.error;
         let terms = Terms { size, roundings: 1, grain, scaled: self.scaling(product, size, grain) };
-        Ball { terms, ..product }
+        product.with_terms(terms)
     }
 
     /// What a product of this size and grain is for later sums.
@@ -66,26 +66,27 @@ impl Bound<'_> {
 
     /// The ball of x/y, with 1/y folded into the terms of x.
     pub(super) fn divided(&self, x: Ball, y: Ball, quotient: Ball) -> Ball {
-        if !x.terms.is_sum() {
+        if !x.terms().is_sum() {
             return quotient;
         }
-        let size = x.terms.size / (y.value.abs() - y.error);
+        let size = x.terms().size / (y.value.abs() - y.error);
         // The reciprocal is one rounding more.
         let more = BY_FACTOR + 1;
         let (grain, scaled) = (i16::MIN, Scaled::Rounded);
-        let terms = Terms { size, grain, roundings: x.terms.roundings + more, scaled };
+        let terms = Terms { size, grain, roundings: x.terms().roundings + more, scaled };
         self.folded(x, quotient, terms, more, 0.0)
     }
 
     /// The ball of x+y, with y as a first term of x or the other way round.
     pub(super) fn joined(&self, x: Ball, y: Ball, total: Ball) -> Ball {
-        if !x.terms.is_sum() && !y.terms.is_sum() {
+        if !x.terms().is_sum() && !y.terms().is_sum() {
             return total;
         }
-        let (sum, addend) = if x.terms.is_sum() { (x, y) } else { (y, x) };
+        let (sum, addend) = if x.terms().is_sum() { (x, y) } else { (y, x) };
         let more = addend.value.abs() + addend.error;
-        let grain = if addend.is_exact() { sum.terms.grain.min(sums::grain(addend.value)) } else { i16::MIN };
-        let (size, roundings) = (sum.terms.size + more, sum.terms.roundings + 1);
+        let grain =
+            if addend.is_exact() { sum.terms().grain.min(sums::grain(addend.value)) } else { i16::MIN };
+        let (size, roundings) = (sum.terms().size + more, sum.terms().roundings + 1);
         let terms = Terms { size, grain, roundings, scaled: Scaled::No };
         self.folded(sum, total, terms, 1, more)
     }
@@ -100,7 +101,7 @@ impl Bound<'_> {
             return step;
         }
         if step.is_exact() && self.is_grid(terms.size, terms.grain.into()) {
-            return Ball { terms, ..step };
+            return step.with_terms(terms);
         }
         let extra = if sum.is_exact() {
             self.growth(terms.roundings) * terms.size
@@ -108,9 +109,9 @@ impl Bound<'_> {
             self.growth(roundings) * terms.size + self.growth(terms.roundings) * new
         };
         if extra == 0.0 {
-            return Ball { terms, ..step };
+            return step.with_terms(terms);
         }
-        let widened = Ball { terms, ..self.widened(step.value, step.error, extra * TWICE_ROUNDED) };
+        let widened = self.widened(step.value, step.error, extra * TWICE_ROUNDED).with_terms(terms);
         let opposed = || opposed(step.value, terms.size, terms.roundings);
         if widened.is_beyond() { self.unopposed(widened, opposed()) } else { widened }
     }

@@ -69,7 +69,7 @@ impl Side {
             self.factors += 1;
             self.least = self.least.min(x.value.abs());
             self.grain = self.grain.min(low_bit(x.value));
-            self.scaled = self.scaled.max(x.terms.scaled);
+            self.scaled = self.scaled.max(x.terms().scaled);
         }
     }
 }
@@ -272,8 +272,8 @@ impl Bound<'_> {
             if self.profile.folds { Terms { size, roundings, grain, scaled } } else { Terms::NONE }
         };
         match self.exact_grain(products, grain) {
-            Some(grain) => Ball { terms: terms(grain), ..Ball::exact(value) },
-            None => Ball { terms: terms(i16::MIN), ..self.inexact(products, growth(roundings)) },
+            Some(grain) => Ball::exact(value).with_terms(terms(grain)),
+            None => self.inexact(products, growth(roundings)).with_terms(terms(i16::MIN)),
         }
     }
 

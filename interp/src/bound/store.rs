@@ -1,5 +1,7 @@
 //! What storing an element in a tensor does to its ball, and reading it for a step in another dtype.
 
+use std::hint::select_unpredictable;
+
 use ir::DType;
 use ir::format::FloatFormat;
 use ir::round::round_to_format;
@@ -12,6 +14,10 @@ const HALF: i32 = 16;
 /// The least number of the format that is not below `x`.
 fn ceiling(format: FloatFormat, x: f64) -> f64 {
     let near = round_to_format(format, x);
+    if format == FloatFormat::F32 && near.is_finite() {
+        // No branch predictor knows on which side of a number its rounding is, and of most elements that is asked.
+        return select_unpredictable(near >= x, near, above(format, near));
+    }
     if near >= x {
         near
     } else if near == f64::NEG_INFINITY && x > -first_beyond(format) {
@@ -34,8 +40,10 @@ pub(super) fn first_beyond(format: FloatFormat) -> f64 {
 
 /// The number of the format next above one of its numbers.
 fn above(format: FloatFormat, x: f64) -> f64 {
-    if format == FloatFormat::F64 {
-        return x.next_up();
+    match format {
+        FloatFormat::F64 => return x.next_up(),
+        FloatFormat::F32 => return f64::from((x as f32).next_up()),
+        _ => {}
     }
     let ulp = format.ulp(x);
     // Below a power of two the numbers lie closer.

@@ -82,11 +82,12 @@ impl Sum {
             return self.push_beyond(x.value, least);
         }
         self.push(x.value, 0.0, x.error, low_bit(x.value));
-        if x.terms.is_sum() {
-            self.size += (x.terms.size - x.reach()).max(0.0);
-            self.grain = self.grain.min(x.terms.grain.into());
+        if x.terms().is_sum() {
+            self.size += (x.terms().size - x.reach()).max(0.0);
+            self.grain = self.grain.min(x.terms().grain.into());
             // The error of one that is not exact has its roundings already.
-            self.joined += if x.is_exact() { bound.growth(x.terms.roundings) * x.terms.size } else { 0.0 };
+            self.joined +=
+                if x.is_exact() { bound.growth(x.terms().roundings) * x.terms().size } else { 0.0 };
         }
     }
 
@@ -264,11 +265,11 @@ impl Bound<'_> {
         let is_tiny = small * (1.0 - growth) < self.format.min_normal();
         let underflow = if is_tiny { count * self.least() * large.max(1.0) } else { 0.0 };
         let product = self.widened(value, carried, growth * most * TWICE_ROUNDED + own + underflow);
-        let Some(&sum) = terms.iter().find(|x| x.terms.is_sum()) else { return product };
-        let size = |x: &Ball| if x.terms.is_sum() { x.terms.size } else { x.value.abs() + x.error };
+        let Some(&sum) = terms.iter().find(|x| x.terms().is_sum()) else { return product };
+        let size = |x: &Ball| if x.terms().is_sum() { x.terms().size } else { x.value.abs() + x.error };
         let size = terms.iter().map(size).product();
         let more = 2 * (terms.len() as u32 - 1);
-        let folded = Terms { size, roundings: sum.terms.roundings + more, ..Terms::NONE };
+        let folded = Terms { size, roundings: sum.terms().roundings + more, ..Terms::NONE };
         self.folded(sum, product, folded, more, 0.0)
     }
 

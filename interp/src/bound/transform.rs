@@ -36,7 +36,7 @@ impl Bound<'_> {
             } else {
                 Ball::unknown(sum.value)
             };
-            *sum = Ball { terms: sum.terms, ..ball };
+            *sum = ball.with_terms(sum.terms());
         }
     }
 }

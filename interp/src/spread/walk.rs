@@ -55,12 +55,12 @@ impl Walk {
     /// An exact sum, with [`Terms`] set so that a factor or addend folded in later is charged the random-walk
     /// rounding.
     pub(super) fn remembered(&self, sum: Ball) -> Ball {
-        if !sum.terms.is_sum() {
+        if !sum.terms().is_sum() {
             return sum;
         }
         let size = self.squares.sqrt().max(sum.value.abs());
         let roundings = f64::from(self.terms).sqrt().ceil() as u32;
-        Ball { terms: Terms { size, roundings, ..Terms::NONE }, ..sum }
+        sum.with_terms(Terms { size, roundings, ..Terms::NONE })
     }
 }
 

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use ndarray::{Array2, ArrayView1, ArrayView2};
+use ndarray::{Array2, ArrayView1, ArrayView2, s};
 
 use crate::arith::{Arith, Class};
 use crate::data::{Call, Data};
@@ -12,7 +12,7 @@ use crate::lanes::array;
 use crate::nn::window::Tap;
 
 /// How many elements are laid out at once, for many filters to meet: some megabytes of any number system.
-const LAID_OUT: usize = 1 << 19;
+const LAID_OUT: usize = 1 << 17;
 
 /// The result where it has no elements, however many positions of a window it has: no images may have large ones.
 pub(super) fn nothing<A: Arith>(c: &Call<'_, A>) -> Option<Data<A>> {
@@ -139,9 +139,13 @@ impl<R: Copy> Met<'_, R> {
         let filters = of_layout.as_ref().map_or(*filters, |of| of.view());
         let mut columns = vec![0; self.kernel_area];
         layout.cells.iter().enumerate().for_each(|(column, &cell)| columns[cell] = column);
-        for positions in layout.positions.chunks((LAID_OUT / length.max(1)).max(1)) {
-            let mut laid_out = Array2::from_elem((positions.len(), length), a.real(0.0));
+        let at_once = (LAID_OUT / length.max(1)).clamp(1, layout.positions.len().max(1));
+        let mut laid_out = Array2::from_elem((at_once, length), a.real(0.0));
+        for positions in layout.positions.chunks(at_once) {
             for (mut row, &position) in laid_out.rows_mut().into_iter().zip(positions) {
+                if self.taps[position].len() < width {
+                    row.fill(a.real(0.0));
+                }
                 for channel in 0..self.channels {
                     let image = &self.image[channel * self.area..];
                     for tap in &self.taps[position] {
@@ -149,6 +153,7 @@ impl<R: Copy> Met<'_, R> {
                     }
                 }
             }
+            let laid_out = laid_out.slice(s![..positions.len(), ..]);
             let made = a.dots(&filters, &laid_out.t(), &addend);
             for (m, made) in made.chunks_exact(positions.len()).enumerate() {
                 let sums = &mut sums[m * self.taps.len()..];
@@ -170,7 +175,7 @@ mod tests {
     fn positions_that_are_laid_out_in_parts_are_in_order() {
         let (channels, size) = (70, 30usize);
         let parts = size * size * channels * 9 / LAID_OUT;
-        assert_eq!(parts, 1, "some positions are in a second part");
+        assert!(parts > 0, "some positions are in a second part");
         let attributes = Attributes::new().ints("pads", &[1, 1, 1, 1]);
         // Each element tells its place, and the kernel's centre alone is not 0.
         let x = tensor(
