@@ -132,6 +132,9 @@ impl Arith for Balls<'_> {
         let addend: &dyn Fn(usize, usize) -> Option<Ball> = &addend;
         either!(self, system => system.dots(a, b, addend))
     }
+    fn affine(&self, x: Ball, centre: Ball, slope: Ball, offset: Ball) -> Ball {
+        self.bound().affine_by(|terms| self.dot(terms), x, centre, slope, offset)
+    }
     fn mean(&self, mut terms: impl Iterator<Item = Ball>, count: usize) -> Ball {
         let terms: &mut dyn Iterator<Item = Ball> = &mut terms;
         either!(self, a => a.mean(terms, count))

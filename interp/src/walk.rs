@@ -2,7 +2,7 @@
 //!
 //! One walk over the nodes ([`ir::execute`]) serves values, bounds and gradients: what differs is a [`System`].
 
-use std::cell::OnceCell;
+use std::cell::{LazyCell, OnceCell};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -181,18 +181,18 @@ impl<S: System> Machine<Op> for Reader<'_, S> {
         let dtype = working_dtype(&types, outputs);
         let arith = self.system.arith(dtype);
         let is_open = std::mem::take(&mut self.is_open) || operands.iter().flatten().any(|held| held.is_open);
-        let is_cast = || op.facts(&types).reads == Reads::Cast;
+        let reads = LazyCell::new(|| op.facts(&types).reads);
         let narrowed: Each<Option<Data<S::A>>> = operands
             .iter()
             .zip(&types)
-            .map(|(held, ty)| match (held, ty) {
-                (Some(held), Some(ty)) if ty.dtype != dtype && is_cast() => {
-                    self.system.cast(&arith, held.data(self.system), ty.dtype)
+            .map(|(held, ty)| {
+                let (held, ty) = (held.as_ref()?, ty.as_ref().filter(|ty| ty.dtype != dtype)?);
+                let data = held.data(self.system);
+                match *reads {
+                    Reads::Elements => self.system.narrow(&arith, data, ty.dtype),
+                    Reads::Cast => self.system.cast(&arith, data, ty.dtype),
+                    Reads::Bits | Reads::Types => None,
                 }
-                (Some(held), Some(ty)) if ty.dtype != dtype => {
-                    self.system.narrow(&arith, held.data(self.system), ty.dtype)
-                }
-                _ => None,
             })
             .collect();
         let operands = operands.iter().map(|held| held.map(|held| held.data(self.system)));

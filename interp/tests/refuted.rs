@@ -355,3 +355,14 @@ fn a_factor_of_all_terms_may_be_moved_behind_their_sum() {
     let one = scaled(1, &[1.1], &[1.3], &Profile::DECLARED);
     assert!(!accepts(&one, &[1.1 * 1.7 * 1.3 + 4.0 * 2.0 * unit], &Profile::DECLARED));
 }
+
+#[test]
+fn a_log_sum_of_exponentials_of_f64_overflows_as_it_is_defined() {
+    let text = "onnxsmith 1 opset 23 graph { %0: f64[2] = variable \"x\" \
+                %1: f64[] = ReduceLogSumExp(%0) {keepdims = 0} return \"y\" = %1 }";
+    let profile = &Profile::DECLARED;
+    let of = |x: f64| reference(text, &[&[x, x - 50.0]], profile);
+    assert!(accepts(&of(750.0), &[f64::INFINITY], profile) && accepts(&of(750.0), &[750.0], profile));
+    assert!(accepts(&of(-750.0), &[f64::NEG_INFINITY], profile));
+    assert!(accepts(&of(700.0), &[700.0], profile) && !accepts(&of(700.0), &[700.001], profile));
+}

@@ -253,6 +253,11 @@ pub trait Arith {
     {
         each_dot(self, a, b, addend)
     }
+    /// x·slope + (offset − centre·slope): how far x is from a centre, scaled and shifted by one multiplication and one addition.
+    /// The slope is one number in both places, whatever its error.
+    fn affine(&self, x: Self::R, centre: Self::R, slope: Self::R, offset: Self::R) -> Self::R {
+        self.dot([(x, slope), (self.neg(centre), slope), (offset, self.real(1.0))].into_iter())
+    }
     /// The mean of `count` terms as the normalisations take it: a sum divided, a running mean (Welford), or a mean
     /// and a second pass that corrects it. None of the latter is exact where the sum is.
     fn mean(&self, terms: impl Iterator<Item = Self::R>, count: usize) -> Self::R {

@@ -292,6 +292,9 @@ impl Arith for Bound<'_> {
     ) -> Vec<Ball> {
         self.all_dots(a, b, addend)
     }
+    fn affine(&self, x: Ball, centre: Ball, slope: Ball, offset: Ball) -> Ball {
+        self.affine_by(|terms| self.long_dot(terms), x, centre, slope, offset)
+    }
     fn mean(&self, terms: impl Iterator<Item = Ball>, count: usize) -> Ball {
         self.long_mean(terms, count)
     }

@@ -4,7 +4,7 @@ use ir::format::FloatFormat;
 use ops::Arith;
 
 use super::Bound;
-use super::ball::Ball;
+use super::ball::{Ball, Terms};
 use super::sums::{Sum, low_bit};
 
 impl Bound<'_> {
@@ -85,5 +85,33 @@ impl Bound<'_> {
         }
         let total = self.finish(&sum, self.summing(sum.terms) + 1);
         self.div(total, Ball::exact(lane.len() as f64))
+    }
+
+    /// The ball of x·slope + (offset − centre·slope), whose terms `dot` adds up. An implementation has one slope in both places: so
+    /// what that may be off by weighs no more than x is from the centre, and only the roundings are relative to both products.
+    pub(crate) fn affine_by(
+        &self,
+        dot: impl Fn(std::array::IntoIter<(Ball, Ball), 3>) -> Ball,
+        x: Ball,
+        centre: Ball,
+        slope: Ball,
+        offset: Ball,
+    ) -> Ball {
+        let with = |slope| {
+            let against = Ball { value: -centre.value, ..centre };
+            dot([(x, slope), (against, slope), (offset, Ball::exact(1.0))].into_iter())
+        };
+        let size = (x.reach() + centre.reach()) * slope.reach() + offset.reach();
+        // False for NaN.
+        let is_finite = size < self.format.max_finite();
+        if slope.is_exact() || slope.value == 0.0 || !is_finite {
+            return with(slope);
+        }
+        let steps = with(Ball::exact(slope.value));
+        let grown = slope.reach() / slope.value.abs();
+        let apart = (x.value - centre.value).abs() + x.error + centre.error;
+        let terms = steps.terms();
+        self.widened(steps.value, steps.error * grown + apart * slope.error, 0.0)
+            .with_terms(Terms { size: terms.size * grown, ..terms })
     }
 }

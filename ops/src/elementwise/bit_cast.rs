@@ -67,7 +67,7 @@ impl Operator for BitCast {
     fn facts(&self, _: &[Option<&Type>]) -> Facts {
         Facts {
             since: 13,
-            reads: Reads::Elements,
+            reads: Reads::Bits,
             cost: Cost::Moves,
             batch: Batch::Apart,
             linear: None,

@@ -111,8 +111,7 @@ impl BatchNorm {
             let centred = a.sub(x[at], a.round(mean));
             let factors = [centred, scale, a.round(inverse)];
             a.or_folded(a.add(a.product(factors.into_iter()), bias), || {
-                let slope = a.mul(a.round(inverse), scale);
-                a.dot([(x[at], slope), (a.neg(a.round(mean)), slope), (bias, a.real(1.0))].into_iter())
+                a.affine(x[at], a.round(mean), a.mul(a.round(inverse), scale), bias)
             })
         });
         [y, means, variances].map(Data::Real).into()
@@ -149,15 +148,13 @@ impl Operator for BatchNorm {
         let roots: Vec<A::R> = variance.iter().map(root).collect();
         let slopes: Vec<A::R> = scale.iter().zip(&roots).map(|(&scale, &root)| a.div(scale, root)).collect();
         let inverses: Vec<A::R> = roots.iter().map(|&root| a.div(a.real(1.0), root)).collect();
-        let against: Vec<A::R> = mean.iter().map(|&mean| a.neg(mean)).collect();
-        // Three products, so that the bound covers the folded form, one multiplication and one addition per element.
-        // The other reading subtracts the mean first and has three factors in whatever order.
+        // One reading is one multiplication and one addition per element. The other subtracts the mean first and has three factors
+        // in whatever order.
         vec![Data::Real(lanes::build(x.shape(), |at| {
             let (x, channel) = (x[at], at.get(1).copied().unwrap_or(0));
-            let (slope, bias) = (slopes[channel], bias[[channel].as_slice()]);
-            let terms = [(x, slope), (against[channel], slope), (bias, a.real(1.0))];
-            a.either(a.dot(terms.into_iter()), || {
-                let centred = a.sub(x, mean[[channel].as_slice()]);
+            let (mean, bias) = (mean[[channel].as_slice()], bias[[channel].as_slice()]);
+            a.either(a.affine(x, mean, slopes[channel], bias), || {
+                let centred = a.sub(x, mean);
                 let factors = [centred, scale[[channel].as_slice()], inverses[channel]];
                 a.add(a.product(factors.into_iter()), bias)
             })

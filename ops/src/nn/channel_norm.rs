@@ -114,8 +114,7 @@ fn eval<A: Arith>(c: &Call<'_, A>, stage: DType, together: usize, epsilon: f32) 
         let (scale, bias) = (scale[[channel].as_slice()], bias[[channel].as_slice()]);
         // As one multiplication and one addition per element where it is not as it is written.
         a.or_folded(a.add(a.mul(a.round(n), scale), bias), || {
-            let slope = a.mul(a.round(inverse), scale);
-            a.dot([(x, slope), (a.neg(a.round(mean)), slope), (bias, a.real(1.0))].into_iter())
+            a.affine(x, a.round(mean), a.mul(a.round(inverse), scale), bias)
         })
     });
     vec![Data::Real(array(x.shape(), y.collect()))]

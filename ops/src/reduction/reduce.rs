@@ -70,7 +70,8 @@ functions! {
         LogSum = "ReduceLogSum",
         /// ln Σeˣ along some axes.
         ///
-        /// Of nothing it is -∞. What is added is eˣ over its largest, so that nothing overflows. Of integers it is taken in f64 and
+        /// Of nothing it is -∞. What is added is eˣ over its largest, so that nothing overflows; ONNX's function body does not shift, so
+        /// of f64 the result is undecidable where Σeˣ overflows or vanishes. Of integers it is taken in f64 and
         /// truncated, and undefined where that has no integer, or where Σeˣ overflows or vanishes.
         LogSumExp = "ReduceLogSumExp",
     }
@@ -98,8 +99,8 @@ impl ReduceFn {
         }
     }
 
-    /// The function on reals, of at least one element or with a neutral one for none.
-    fn real<A: Arith>(self, a: &A, xs: &[A::R]) -> A::R {
+    /// The function on reals of a dtype, of at least one element or with a neutral one for none.
+    fn real<A: Arith>(self, a: &A, xs: &[A::R], dtype: DType) -> A::R {
         let all = xs.iter().copied();
         match self {
             Self::Sum => a.sum(all),
@@ -112,6 +113,10 @@ impl ReduceFn {
             Self::L1 => a.sum(all.map(|x| a.abs(x))),
             Self::L2 => a.call(Fun::Sqrt, a.dot(all.map(|x| (x, x)))),
             Self::LogSum => a.call(Fun::Log, a.sum(all)),
+            // ONNX's function body casts to f64 and shifts nothing: of f64 alone it overflows.
+            Self::LogSumExp if dtype == DType::F64 => {
+                a.either(log_sum_exp(a, xs), || log_sum_exp_as_defined(a, xs))
+            }
             Self::LogSumExp => log_sum_exp(a, xs),
         }
     }
@@ -150,8 +155,7 @@ impl ReduceFn {
             Self::LogSumExp => {
                 let a = &a.within(DType::F64);
                 let xs: Vec<A::R> = all.map(|z| a.convert(a.int(z))).collect();
-                let as_defined = a.call(Fun::Log, a.sum(xs.iter().map(|&x| a.call(Fun::Exp, x))));
-                a.truncate(a.either(as_defined, || log_sum_exp(a, &xs)), dtype)
+                a.truncate(a.either(log_sum_exp_as_defined(a, &xs), || log_sum_exp(a, &xs)), dtype)
             }
         }
     }
@@ -206,6 +210,11 @@ fn of_wrapped<A: Arith>(a: &A, sum: i128, dtype: DType, f: impl FnOnce(i128) -> 
         return result;
     }
     a.exact([result, a.int(1 << dtype.bits())], |[z, beyond]| Some(z + beyond))
+}
+
+/// ln Σ eˣ as ONNX's function body has it, which overflows where eˣ does.
+fn log_sum_exp_as_defined<A: Arith>(a: &A, xs: &[A::R]) -> A::R {
+    a.call(Fun::Log, a.sum(xs.iter().map(|&x| a.call(Fun::Exp, x))))
 }
 
 /// ln Σ eˣ, about the largest element so that nothing overflows.
@@ -324,9 +333,9 @@ impl Operator for Reduce {
         let axes = self.reduced(c.data(0).shape().len()).unwrap_or_default();
         let shape = c.extents(0);
         vec![match c.data(0) {
-            Data::Real(x) => {
-                Data::Real(lanes::reduce(x, &axes, &shape, |lane| self.function.real(c.arith, lane)))
-            }
+            Data::Real(x) => Data::Real(lanes::reduce(x, &axes, &shape, |lane| {
+                self.function.real(c.arith, lane, c.dtype(0))
+            })),
             Data::Int(x) => Data::Int(lanes::reduce(x, &axes, &shape, |lane| {
                 let known: Option<Vec<i128>> = lane.iter().map(|&z| c.arith.peek(z)).collect();
                 match known {

@@ -1,0 +1,49 @@
+//! What a bound must not let pass: the least case of each that once was too wide.
+
+use ir::{Tensor, Type};
+use onnxsmith_interp::{Bounded, Profile, Taps, compare, evaluate};
+use ops::Model;
+
+/// The reference of the first output of a model, of whose variables each is given by its elements.
+fn reference(text: &str, inputs: &[&[f64]], profile: &Profile) -> Bounded {
+    let model: Model = text.parse().unwrap();
+    let tensors = model.graph.variables().zip(inputs);
+    let tensors: Vec<Tensor> =
+        tensors.map(|((_, _, ty), values)| Tensor::from_f64_fn(ty, |i| values[i])).collect();
+    evaluate(&model, &tensors, profile, Taps::Outputs).unwrap().outputs.remove(0)
+}
+
+/// Whether these elements are acceptable.
+fn accepts(expected: &Bounded, elements: &[f64], profile: &Profile) -> bool {
+    let ty: Type = expected.tensor.ty();
+    compare(expected, &Tensor::from_f64_fn(&ty, |i| elements[i]), profile).unwrap().passes()
+}
+
+#[test]
+fn the_slope_of_a_folded_normalisation_is_one_number() {
+    // In one pass, the variance of equal elements is of the size of ε, and so the slope may be anything up to 1/√ε. The elements are at
+    // the mean: what the slope is makes no difference to them.
+    for (operator, attributes) in [("InstanceNormalization", ""), ("GroupNormalization", "num_groups = 1")] {
+        let text = format!(
+            "onnxsmith 1 opset 21 graph {{ %0: f32[1, 1, 5] = variable \"x\" %1: f32[1] = constant {{1.5}} \
+             %2: f32[1] = constant {{3.5}} %3: f32[1, 1, 5] = {operator}(%0, %1, %2) {{{attributes}}} \
+             return \"y\" = %3 }}"
+        );
+        let profile = &Profile::DECLARED;
+        let expected = reference(&text, &[&[1.5; 5]], profile);
+        assert!(expected.error_at(0) < 2e-3, "{operator}: {}", expected.error_at(0));
+        assert!(accepts(&expected, &[3.5; 5], profile) && !accepts(&expected, &[3.51; 5], profile));
+    }
+}
+
+#[test]
+fn bits_are_those_of_the_element_as_it_is() {
+    // bf16 has fewer digits than this number of f16.
+    let text = "onnxsmith 1 opset 26 graph { %0: f16[1] = variable \"x\" %1: bf16[1] = BitCast(%0) {to = bf16} \
+                return \"y\" = %1 }";
+    for profile in [&Profile::TIGHT, &Profile::DECLARED, &Profile::WGSL] {
+        let expected = reference(text, &[&[-3.619_140_625]], profile);
+        assert!(expected.is_exact() && expected.undefined.is_empty(), "{}", profile.name);
+        assert!(accepts(&expected, &[-189.0], profile) && !accepts(&expected, &[-188.0], profile));
+    }
+}
