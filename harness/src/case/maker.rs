@@ -4,8 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
 
 use graphgen::{Forms, Policy, Settings, Turns, Weights};
-use ir::{DType, DTypes, Datum, NodeId, Stream};
-use ops::{Footprint, Model};
+use ir::{DType, DTypes, Datum, Node, NodeId, NodeKind, Stream};
+use ops::operator::Edge;
+use ops::{Footprint, Model, Op, Operator};
 use rand::RngExt;
 use rand::seq::IndexedRandom;
 use serde::{Deserialize, Serialize};
@@ -22,16 +23,29 @@ pub enum Values {
     None,
     /// Values on which everything is defined.
     Plain,
-    /// Adversarial ones in one case of three, and in most of those with narrow dtypes.
+    /// Adversarial ones in one case of three, and in most of those that round to fewer digits.
     #[default]
     Mixed,
     /// Such values, moved to edges of some operators where that can be done.
     Adversarial,
 }
 
-/// The share of cases that are adversarial where they are mixed: of most, and of those with a value of [`DTypes::NARROW`]. What is done to
-/// such dtypes, casting and quantising, goes wrong at ties and at the ends of what they have.
+/// The share of cases that are adversarial where they are mixed: of most, and of those with a value of [`DTypes::NARROW`] or a cast to
+/// a narrower float. Casting and quantising go wrong at ties and at the ends of what a dtype has, and nowhere else.
 const ADVERSARIAL: [f64; 2] = [1.0 / 3.0, 0.75];
+
+/// Whether a model has a value of a narrow dtype, or an operator that rounds floats to another dtype.
+fn rounds(model: &Model) -> bool {
+    let is_between = |(_, edge): (usize, Edge)| matches!(edge, Edge::Between(_));
+    let rounds = |node: &Node<Op>| match &node.kind {
+        NodeKind::Operator(op) => {
+            op.facts(&model.graph.types(&node.inputs)).edges.into_iter().any(is_between)
+        }
+        _ => false,
+    };
+    let is_narrow = !dtypes(model, &BTreeSet::new()).intersection(DTypes::NARROW).is_empty();
+    is_narrow || model.graph.iter().any(|(_, node)| rounds(node))
+}
 
 impl Values {
     /// Whether a case of a model is to be adversarial.
@@ -39,8 +53,7 @@ impl Values {
         match self {
             Self::None | Self::Plain => false,
             Self::Mixed => {
-                let is_narrow = !dtypes(model, &BTreeSet::new()).intersection(DTypes::NARROW).is_empty();
-                stream.child("adversarial").rng().random_bool(ADVERSARIAL[usize::from(is_narrow)])
+                stream.child("adversarial").rng().random_bool(ADVERSARIAL[usize::from(rounds(model))])
             }
             Self::Adversarial => true,
         }

@@ -246,7 +246,11 @@ fn hazards(x: &[Option<&Type>], to: DType) -> Vec<Hazard> {
 /// What rounds on the way to a narrower dtype is worth a tie; NaN is true.
 fn edges(x: &[Option<&Type>], to: DType) -> Vec<(usize, Edge)> {
     match x[0].map(|t| t.dtype) {
-        Some(from) if from.is_float() && to.is_float() => vec![(0, Edge::Between(to)), (0, Edge::NonFinite)],
+        Some(from) if from.is_float() && to.is_float() => {
+            let digits = |dtype: DType| dtype.float().map(FloatFormat::precision);
+            let tie = (digits(from) > digits(to)).then_some((0, Edge::Between(to)));
+            tie.into_iter().chain([(0, Edge::NonFinite)]).collect()
+        }
         Some(from) if from.is_float() && to == DType::Bool => {
             vec![(0, Edge::NonFinite), (0, Edge::Zeros), (0, Edge::Denormals)]
         }
