@@ -3,8 +3,9 @@
 use crate::graph::{Graph, Model, NodeId, NodeKind, Value};
 use crate::rewrite::Rewrite;
 
-/// Nodes beyond this number are not inlined: functions that call functions can multiply without bound.
-const MOST_NODES: usize = 100_000;
+/// How many nodes a graph may have once calls, or anything else, are written out. Functions that call functions can
+/// multiply without bound: nothing at all is inlined where that gives more nodes than these.
+pub const MOST_NODES: usize = 100_000;
 
 /// A graph without calls.
 pub struct Inlined<O> {
