@@ -59,6 +59,43 @@ m (float[2] x) => (float[2] y) {{
     assert!(why("[around]").contains("Loop `around` after "), "{}", why("[around]"));
 }
 
+/// The bodies add no node, so that no limit of nodes ends this.
+#[test]
+fn nested_loops_share_one_budget_of_iterations() {
+    let nested = |times: usize| {
+        let text = format!(
+            "<ir_version: 8, opset_import: [\"\" : 17]>
+m (float[2] x) => (float[2] y) <int64 n = {{{times}}}> {{
+  y = Loop<body = outer (int64 i, bool c, float[2] p) => (bool c, float[2] q) {{
+    q = Loop<body = inner (int64 j, bool d, float[2] r) => (bool d, float[2] r) {{}}>(n, , p)
+  }}>(n, , x)
+}}
+"
+        );
+        specialise(&Program::from_text(&text).expect("a model"), &Options::default())
+    };
+    assert!(nested(300).is_ok(), "90,300 iterations");
+    let why = nested(1000).expect_err("a million iterations");
+    assert!(matches!(why, Error::Unsupported { .. }), "{why:?}");
+    assert!(why.to_string().contains("100000 iterations together"), "{why}");
+}
+
+/// A scan adds nodes for its slices: 20,000 iterations of its own are within their limit, and those of a loop in it are not
+/// within that of iterations.
+#[test]
+fn a_scan_takes_from_the_same_budget() {
+    let text = "<ir_version: 8, opset_import: [\"\" : 17]>
+m (float[2] s, float[20000] x) => (float[2] y) <int64 n = {5}> {
+  y = Scan<num_scan_inputs = 1, body = step (float[2] p, float slice) => (float[2] q) {
+    q = Loop<body = inner (int64 j, bool d, float[2] r) => (bool d, float[2] r) {}>(n, , p)
+  }>(s, x)
+}
+";
+    let why = specialise(&Program::from_text(text).expect("a model"), &Options::default());
+    let why = why.expect_err("120,000 iterations").to_string();
+    assert!(why.contains("100000 iterations together"), "{why}");
+}
+
 #[test]
 fn a_direction_begins_at_the_end() {
     let sums = [14.0, 16.0, 16.0, 19.0, 16.0, 20.0, 22.0, 24.0, 30.0, 33.0, 36.0, 40.0];

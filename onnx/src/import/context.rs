@@ -13,6 +13,10 @@ use crate::proto::OperatorSetIdProto;
 /// How many nodes all typed functions together may have, beyond as many as are in the file.
 const MAX_EXTRA_NODES: usize = 10_000;
 
+/// How many iterations all loops and scans of a model may have together. Most meet the limit of nodes first, but a body
+/// may add no node, and loops may stand in loops.
+pub(super) const MAX_ITERATIONS: usize = 100_000;
+
 /// A model while it is read.
 pub(super) struct Context<'p> {
     /// The opset of the result.
@@ -36,6 +40,8 @@ pub(super) struct Context<'p> {
     pub(super) is_written_out: bool,
     /// How many scalar operations may still be spent on what is read from values.
     pub(super) operations: u64,
+    /// How many iterations of loops and scans may still be written out.
+    pub(super) iterations: usize,
 }
 
 /// What identifies a function: domain, name and overload.

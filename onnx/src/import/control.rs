@@ -14,10 +14,6 @@ use crate::Error;
 use crate::program::{Body, Node, Port};
 use crate::proto::AttributeProto;
 
-/// How many iterations a loop may have whose body adds no nodes: it would go on for as long as it is told to. Any other meets the limit of
-/// nodes first.
-const MOST_ITERATIONS: usize = 100_000;
-
 /// What adds an operator of that name, if it branches or loops.
 pub(super) fn form(op_type: &str) -> Option<Form> {
     match op_type {
@@ -96,6 +92,7 @@ impl<'p> Loops<'p> {
         let mut goes_on = self.condition.is_none_or(|c| c.is);
         let (mut carried, mut iteration) = (initial.to_vec(), 0);
         while goes_on && self.most.is_none_or(|m| i64::try_from(iteration).is_ok_and(|i| i < m.is)) {
+            walk.iterate(|| self.so_far(iteration))?;
             let arguments = self.arguments(walk, iteration, carried)?;
             let mut results = walk.inside(Inside::Iteration(iteration), self.body, arguments)?.into_iter();
             let next = results.next();
@@ -109,7 +106,7 @@ impl<'p> Loops<'p> {
                 goes_on = read.is;
                 decisions.extend(read.from.filter(|from| !decisions.contains(from)));
             }
-            self.check_size(walk, iteration)?;
+            walk.check_size(|| self.so_far(iteration))?;
         }
         let piles = self.piled(walk, initial)?;
         let results = carried.into_iter().chain(piles);
@@ -160,18 +157,10 @@ impl<'p> Loops<'p> {
         types.into_iter().map(|ty| empty(walk, ty, 0)).collect()
     }
 
-    fn check_size(&self, walk: &Walk<'p, '_>, iterations: usize) -> Result<(), Error> {
-        let what = || {
-            let of = self.most.map_or(String::new(), |m| format!(" of at most {}", m.is));
-            format!("{} after {iterations} iterations{of}", self.node.called())
-        };
-        if iterations > MOST_ITERATIONS {
-            return Err(Error::unsupported(
-                what(),
-                format!("more than {MOST_ITERATIONS} are not written out"),
-            ));
-        }
-        walk.check_size(what)
+    /// The loop and how far it is, for people.
+    fn so_far(&self, iterations: usize) -> String {
+        let of = self.most.map_or(String::new(), |m| format!(" of at most {}", m.is));
+        format!("{} after {iterations} iterations{of}", self.node.called())
     }
 }
 
@@ -298,7 +287,9 @@ impl<'p> Scan<'p> {
             return Err(Error::invalid("operands", "those that are scanned have different lengths"));
         }
         let (mut carried, mut piles) = (initial.to_vec(), vec![Vec::new(); self.outputs.len()]);
+        let so_far = |slices: i64| format!("{} after {slices} of {length} slices", self.node.called());
         for step in 0..length {
+            walk.iterate(|| so_far(step))?;
             let mut arguments = carried;
             arguments.extend(self.slices(walk, step)?);
             let mut results =
@@ -308,8 +299,7 @@ impl<'p> Scan<'p> {
             for ((pile, item), port) in piles.iter_mut().zip(results).zip(&self.body.outputs[self.states..]) {
                 pile.push(piece(walk, item, port.value)?);
             }
-            let name = || format!("{} after {} of {length} slices", self.node.called(), step + 1);
-            walk.check_size(name)?;
+            walk.check_size(|| so_far(step + 1))?;
         }
         let piles = if length == 0 { self.none(walk, initial.to_vec())? } else { self.stacked(walk, piles)? };
         Ok(carried.into_iter().chain(piles).collect())

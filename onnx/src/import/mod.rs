@@ -253,6 +253,7 @@ pub fn specialise(program: &Program, options: &Options<'_>) -> Result<Imported, 
         sizes: BTreeMap::new(),
         is_written_out: false,
         operations: known::MAX_OPERATIONS,
+        iterations: context::MAX_ITERATIONS,
     };
     let frame = frame::Frame::new(&program.main, None, &context.functions, context.spelled)?;
     let mut walk = walk::Walk::new(&mut context, frame, nodes::step);

@@ -3,10 +3,11 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use ir::inline::MOST_NODES;
 use ir::{Datum, NodeId, NodeKind, Strings, Tensor, Type, Value};
 use ops::Graph;
 
-use super::context::Context;
+use super::context::{Context, MAX_ITERATIONS};
 use super::declared::Declared;
 use super::frame::{Bound, Frame, Sequence, Texts};
 use super::known::{Elements, Inputs, Knowledge, Known};
@@ -17,9 +18,6 @@ use crate::Error;
 use crate::names;
 use crate::program::{self, ValueId};
 use crate::tensor;
-
-/// How many nodes a graph may have, once loops and calls are written out.
-const MOST_NODES: usize = 100_000;
 
 /// What adds a node of the program: it is told apart by operator, and some of them hold bodies to walk over.
 pub(super) type Step = for<'p, 'c> fn(&mut Walk<'p, 'c>, &'p program::Node) -> Result<(), Error>;
@@ -301,6 +299,16 @@ impl<'p, 'c> Walk<'p, 'c> {
             return Ok(());
         }
         Err(Error::unsupported(what(), format!("written out, the model has more than {MOST_NODES} nodes")))
+    }
+
+    /// Takes one iteration from the budget that all loops and scans of the model share. `what` names the loop.
+    pub(super) fn iterate(&mut self, what: impl FnOnce() -> String) -> Result<(), Error> {
+        let left = self.context.iterations.checked_sub(1);
+        let why = || {
+            format!("a model's loops may have {MAX_ITERATIONS} iterations together, and these are used up")
+        };
+        self.context.iterations = left.ok_or_else(|| Error::unsupported(what(), why()))?;
+        Ok(())
     }
 
     /// The types of what a body gives for such arguments, without making it.
