@@ -3,7 +3,7 @@
 /// A message without what varies between cases: numbers, quoted names, addresses, paths and lists of tensors become
 /// placeholders, and only the first sentence counts: the first line, and the next while it ends in a colon.
 pub fn normalise(message: &str) -> String {
-    let line = first_sentence(message);
+    let line = first_sentence(scanned(message));
     let mut out = String::with_capacity(line.len());
     let mut rest = line.as_str();
     while let Some(c) = rest.chars().next() {
@@ -23,6 +23,15 @@ pub fn normalise(message: &str) -> String {
     out
 }
 
+/// How many bytes of a message are looked at, at most. Runtimes have no messages that long; what plays one may send
+/// megabytes.
+const SCANNED: usize = 64 << 10;
+
+/// The start of a message that is looked at: all of it, if its length is usual.
+fn scanned(message: &str) -> &str {
+    &message[..message.floor_char_boundary(SCANNED)]
+}
+
 /// The first line that says something. A line that ends in a colon only says where or when, and goes before the next one:
 /// OpenVINO has a line for each place that an error came through.
 fn first_sentence(message: &str) -> String {
@@ -38,29 +47,38 @@ fn first_sentence(message: &str) -> String {
 /// A normalised message with a placeholder for each group in parentheses that speaks of shapes, such as the operands of
 /// the node that failed: how many there are and of which dtypes is the case's, not the fault's.
 fn without_tensors(message: &str) -> String {
+    const SHAPE: &str = "[\u{2039}n\u{203a}]";
+    let mut shapes = message.match_indices(SHAPE).map(|(at, _)| at).peekable();
     let mut out = String::with_capacity(message.len());
-    let mut rest = message;
-    while let Some(open) = rest.find('(') {
-        let Some(group) = group(&rest[open..]).filter(|group| group.contains("[\u{2039}n\u{203a}]")) else {
-            out.push_str(&rest[..=open]);
-            rest = &rest[open + 1..];
+    let mut written = 0;
+    for (open, close) in groups(message) {
+        // A group within one that has been replaced is gone with it.
+        if open < written {
             continue;
-        };
-        out.push_str(&rest[..open]);
-        out.push_str("(\u{2039}tensors\u{203a})");
-        rest = &rest[open + group.len()..];
+        }
+        while shapes.next_if(|&at| at < open).is_some() {}
+        if shapes.peek().is_some_and(|&at| at < close) {
+            out.push_str(&message[written..open]);
+            out.push_str("(\u{2039}tensors\u{203a})");
+            written = close + 1;
+        }
     }
-    out + rest
+    out + &message[written..]
 }
 
-/// The text from a parenthesis to the one that closes it.
-fn group(text: &str) -> Option<&str> {
-    let mut depth = 0;
-    let end = text.char_indices().find_map(|(i, c)| {
-        depth += i32::from(c == '(') - i32::from(c == ')');
-        (depth == 0).then_some(i)
-    })?;
-    Some(&text[..=end])
+/// Where the groups in parentheses start and end, in the order of their starts. One pass: a message may have a parenthesis
+/// at every place, and none of them closed.
+fn groups(text: &str) -> Vec<(usize, usize)> {
+    let (mut open, mut groups) = (Vec::new(), Vec::new());
+    for (at, c) in text.char_indices() {
+        match c {
+            '(' => open.push(at),
+            ')' => groups.extend(open.pop().map(|start| (start, at))),
+            _ => {}
+        }
+    }
+    groups.sort_unstable();
+    groups
 }
 
 /// How many characters of a message tell it from others. Runtimes that wrap one error in another put the cause last,
@@ -99,8 +117,9 @@ fn placeholder(c: char, rest: &str) -> (Option<&'static str>, usize) {
 
 /// The length of a list of numbers up to what closes it, such as a shape, whose rank is the case's.
 fn list(text: &str, close: char) -> Option<usize> {
-    let end = text.find(close)?;
-    text[1..end].chars().all(|c| c.is_ascii_digit() || ", -".contains(c)).then_some(end + 1)
+    // Up to the first other character and no farther: each place of a message may open a list.
+    let end = 1 + text[1..].find(|c: char| !(c.is_ascii_digit() || ", -".contains(c)))?;
+    text[end..].starts_with(close).then_some(end + 1)
 }
 
 /// The words of a normalised message that say what is wrong: its innermost cause, without dtypes.
@@ -251,6 +270,30 @@ mod tests {
         assert_eq!(normalise(""), "");
         assert_eq!(normalise("é / ü"), "é / ü");
         assert_eq!(normalise("f(a(b [1, 2]"), "f(a(b [\u{2039}n\u{203a}]");
+    }
+
+    #[test]
+    fn what_follows_the_start_of_an_endless_message_is_not_looked_at() {
+        let long = "(".repeat(4 << 20);
+        assert_eq!(scanned(&long).len(), SCANNED);
+        assert_eq!(scanned("short"), "short");
+        assert_eq!(scanned(&"é".repeat(SCANNED)).len(), SCANNED);
+        assert!(scanned(&"€".repeat(SCANNED)).len() < SCANNED, "no character is cut");
+        assert_eq!(normalise(&long), "(".repeat(MOST));
+        assert_eq!(normalise(&"[".repeat(4 << 20)), "[".repeat(MOST));
+    }
+
+    #[test]
+    fn groups_are_found_in_one_pass() {
+        assert_eq!(groups("a) (b (c) (d"), [(6, 8)]);
+        assert_eq!(groups("((()))"), [(0, 5), (1, 4), (2, 3)]);
+        let shape = "[\u{2039}n\u{203a}]";
+        let text = format!("f(a) g((b {shape}) c {shape}) h({shape}");
+        assert_eq!(without_tensors(&text), format!("f(a) g(\u{2039}tensors\u{203a}) h({shape}"));
+        assert_eq!(
+            normalise("( (f32 [2, 3]) and (i8"),
+            "( (\u{2039}tensors\u{203a}) and (i\u{2039}n\u{203a}"
+        );
     }
 
     #[test]
