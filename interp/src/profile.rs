@@ -18,8 +18,6 @@ use ops::arith::Fun;
 pub enum Accuracy {
     /// So many ULP of the result.
     Ulp(f64),
-    /// An absolute error.
-    Abs(f64),
     /// The larger of so many ULP and an absolute error.
     Either {
         /// The relative part.

@@ -94,8 +94,7 @@ impl Own {
     fn granted(&self, f: Fun) -> f64 {
         let granted = match (Profile::TIGHT.function)(f, self.dtype) {
             Accuracy::Ulp(ulp) | Accuracy::Either { ulp, .. } => ulp,
-            Accuracy::Abs(_)
-            | Accuracy::Slope { .. }
+            Accuracy::Slope { .. }
             | Accuracy::Near { .. }
             | Accuracy::Only { .. }
             | Accuracy::Formula { .. } => 0.0,

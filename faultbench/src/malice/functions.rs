@@ -24,7 +24,6 @@ fn promise(accuracy: Accuracy, argument: f64) -> Promise {
     let is_inside = |low: f64, high: f64| low <= argument && argument <= high;
     match accuracy {
         Accuracy::Ulp(n) => within(n, 0.0),
-        Accuracy::Abs(e) => within(0.0, e),
         Accuracy::Either { ulp, abs } => within(ulp, abs),
         Accuracy::Slope { base, per_unit, least } => {
             within((base + per_unit * argument.abs()).max(least), 0.0)

@@ -23,7 +23,6 @@ fn every_operator_stays_inside_whatever_a_conforming_implementation_does() {
 fn halved(accuracy: Accuracy) -> Accuracy {
     match accuracy {
         Accuracy::Ulp(n) => Accuracy::Ulp(n / 2.0),
-        Accuracy::Abs(abs) => Accuracy::Abs(abs / 2.0),
         Accuracy::Either { ulp, abs } => Accuracy::Either { ulp: ulp / 2.0, abs: abs / 2.0 },
         Accuracy::Slope { base, per_unit, least } => {
             Accuracy::Slope { base: base / 2.0, per_unit: per_unit / 2.0, least: least / 2.0 }

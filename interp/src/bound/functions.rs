@@ -174,7 +174,7 @@ impl Bound<'_> {
         let inside = |low: f64, high: f64| x.low() >= low && x.high() <= high;
         match accuracy {
             Accuracy::Ulp(n) => ulps(n),
-            Accuracy::Abs(e) | Accuracy::Formula { abs: e } => absolute(e),
+            Accuracy::Formula { abs: e } => absolute(e),
             Accuracy::Slope { base, per_unit, least } => ulps((base + per_unit * magnitude).max(least)),
             Accuracy::Near { low, high, abs, .. } if inside(low, high) => absolute(abs),
             Accuracy::Near { low, high, ulp, .. } if x.high() < low || x.low() > high => ulps(ulp),
