@@ -189,14 +189,13 @@ pub fn undecided<'t>(
     let mut counts = (0, 0);
     for output in &model.graph.outputs {
         let (held, ty) = (kept(&values, output.value), model.graph.ty(output.value));
-        let open = match held.data(&system) {
+        counts.0 += match held.data(&system) {
             Data::Real(a) => {
-                let a = as_compared(profile, a, ty, model.graph.node(output.value.node).is_inner);
-                a.iter().filter(|x| !x.is_known()).count()
+                let is_inner = model.graph.node(output.value.node).is_inner;
+                unknown(&as_compared(profile, a, ty, is_inner), |x| x.is_known())
             }
-            Data::Int(a) => a.iter().filter(|z| !z.is_known()).count(),
+            Data::Int(a) => unknown(a, |z| z.is_known()),
         };
-        counts.0 += open as u64;
         counts.1 += length(held.data(&system));
     }
     counts
@@ -222,11 +221,15 @@ fn length(data: &Data<Balls<'_>>) -> u64 {
 
 /// How many elements are undecidable or undefined.
 fn unknowns(data: &Data<Balls<'_>>) -> u64 {
-    let unknown = match data {
-        Data::Real(a) => a.iter().filter(|x| !x.is_known()).count(),
-        Data::Int(a) => a.iter().filter(|z| !z.is_known()).count(),
-    };
-    unknown as u64
+    match data {
+        Data::Real(a) => unknown(a, |x| x.is_known()),
+        Data::Int(a) => unknown(a, |z| z.is_known()),
+    }
+}
+
+/// How many elements are not known.
+fn unknown<T>(a: &ArrayD<T>, is_known: impl Fn(&T) -> bool) -> u64 {
+    a.iter().filter(|x| !is_known(x)).count() as u64
 }
 
 /// The inputs of a model by the nodes of its variables.
