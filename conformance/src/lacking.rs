@@ -1,6 +1,7 @@
 //! The list of what a backend or an engine lacks, held against a problem and against what it says.
 
 use std::collections::BTreeSet;
+use std::fmt;
 use std::path::Path;
 
 use backends::Support as KernelSupport;
@@ -11,6 +12,30 @@ use ops::Op;
 
 use crate::problem::Problem;
 use crate::row::Lacks;
+
+/// One thing that a list says is lacking.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Entry {
+    /// The operator that is lacking, or lacks something; `None` of what is about models as a whole.
+    pub operator: Option<&'static str>,
+    /// What is lacking, in words.
+    pub what: String,
+}
+
+impl Entry {
+    fn of(operator: &'static str, what: impl Into<String>) -> Self {
+        Self { operator: Some(operator), what: what.into() }
+    }
+}
+
+impl fmt::Display for Entry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.operator {
+            Some(operator) => write!(f, "{operator}: {}", self.what),
+            None => f.write_str(&self.what),
+        }
+    }
+}
 
 /// A list that has been read.
 pub enum Lacking {
@@ -33,11 +58,11 @@ impl Lacking {
     }
 
     /// Whatever is listed that a problem needs.
-    pub fn of(&self, problem: &Problem) -> Vec<String> {
+    pub fn of(&self, problem: &Problem) -> Vec<Entry> {
         match self {
             Self::Kernels(support) => problem
                 .uses()
-                .filter_map(|(op, types)| Some(entry(op.name(), support(op, &types).why_not()?)))
+                .filter_map(|(op, types)| Some(Entry::of(op.name(), support(op, &types).why_not()?)))
                 .collect(),
             Self::Forms(support) => {
                 let functions = !support.functions && !problem.model.functions.is_empty();
@@ -46,35 +71,29 @@ impl Lacking {
                     let has = |use_: &Use| lack.form.holds(use_) == Some(true);
                     uses.iter().any(|(spec, use_)| spec.name == lack.operator && has(use_))
                 });
-                let forms = forms.map(|lack| entry(lack.operator, &lack.sentence()));
-                functions.then(|| "functions".to_owned()).into_iter().chain(forms).collect()
+                let forms = forms.map(|lack| Entry::of(lack.operator, lack.sentence()));
+                let whole = || Entry { operator: None, what: "functions".to_owned() };
+                functions.then(whole).into_iter().chain(forms).collect()
             }
         }
     }
 
     /// Whether what an engine says may be about these entries. Our own kernels must say why in the same words; what the words of
     /// runtimes mean is not known.
-    pub fn may_say(&self, said: &str, entries: &[String]) -> bool {
+    pub fn may_say(&self, said: &str, entries: &[Entry]) -> bool {
         match self {
-            Self::Kernels(_) => entries.iter().any(|entry| {
-                let why = entry.split_once(": ").map_or(entry.as_str(), |(_, why)| why);
-                said.contains(why)
-            }),
+            Self::Kernels(_) => entries.iter().any(|entry| said.contains(&entry.what)),
             Self::Forms(_) => true,
         }
     }
 
     /// All entries that there are, where they can be listed.
-    pub fn all(&self) -> Vec<String> {
+    pub fn all(&self) -> Vec<Entry> {
         match self {
             Self::Kernels(_) => Vec::new(),
             Self::Forms(support) => {
-                support.lacking().iter().map(|lack| entry(lack.operator, &lack.sentence())).collect()
+                support.lacking().iter().map(|lack| Entry::of(lack.operator, lack.sentence())).collect()
             }
         }
     }
-}
-
-fn entry(operator: &str, what: &str) -> String {
-    format!("{operator}: {what}")
 }

@@ -15,7 +15,7 @@ use triage::oracle::AskError;
 use triage::peel::{Found, Peeled};
 use worker::{Limits, Outcome};
 
-use crate::lacking::Lacking;
+use crate::lacking::{Entry, Lacking};
 use crate::problem::Problem;
 use crate::row::{Host, Row};
 
@@ -30,7 +30,7 @@ pub enum Answer {
     /// It says that it lacks something, and so do these entries of its list.
     Lacks {
         /// The entries.
-        entries: Vec<String>,
+        entries: Vec<Entry>,
     },
     /// It is wrong as was found before.
     Known {
@@ -118,7 +118,7 @@ struct Solution<'a> {
     expected: Expected<'a>,
     is_defined: bool,
     suspect: Suspect<'a>,
-    entries: Vec<String>,
+    entries: Vec<Entry>,
 }
 
 impl Solution<'_> {
@@ -130,7 +130,8 @@ impl Solution<'_> {
             Peeled::Nothing(Verdict::Incomparable(Why::Unsupported(said))) => self.of_what_lacks(said),
             // What fails before it comes to what is lacking does not do that.
             Peeled::Nothing(_) if !self.entries.is_empty() => {
-                Answer::Unexpected(format!("it does what it is listed to lack: {:?}", self.entries))
+                let entries: Vec<String> = self.entries.iter().map(Entry::to_string).collect();
+                Answer::Unexpected(format!("it does what it is listed to lack: {entries:?}"))
             }
             Peeled::Nothing(_) | Peeled::Found(..) => {
                 self.of_what_runs(target, peeled, &assessed.comparisons)

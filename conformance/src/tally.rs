@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use crate::lacking::Entry;
 use crate::problem::Problem;
 use crate::row::Row;
 use crate::subject::{Answer, Subject};
@@ -26,7 +27,7 @@ pub struct Tally {
     /// The operators of problems of which elements were compared.
     pub operators: BTreeSet<&'static str>,
     /// The entries of the list of what is lacking that a problem shows on its own.
-    pub entries: BTreeSet<String>,
+    pub entries: BTreeSet<Entry>,
     /// The findings that problems show.
     pub findings: BTreeSet<String>,
     /// What is not as the row says.
