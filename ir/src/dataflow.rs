@@ -36,8 +36,8 @@ pub trait Backward<O> {
     /// What being an output of the graph says of a value.
     fn output(&self, output: &Output) -> Self::Fact;
 
-    /// What the node's use says of its operands and then of what it was read from ([`Node::given`]), one fact for each
-    /// place, from what is known of its outputs.
+    /// What the node's use says of its operands, and of the values that it was read from ([`Node::given`]),
+    /// given what is known of its outputs. One fact for each operand, then one for each value read.
     fn transfer(&self, id: NodeId, node: &Node<O>, results: &[Self::Fact]) -> Vec<Self::Fact>;
 }
 
@@ -140,8 +140,9 @@ pub fn peak_memory<O>(graph: &Graph<O>) -> u64 {
     peak
 }
 
-/// The most that values which exist at one time take together, where a constant takes something from its first use on, as it
-/// does where it is [loaded](crate::execute::Machine::constant) then. Of a call only what it gives counts.
+/// The peak of the summed sizes of the values that are alive at one time. A constant that only nodes read
+/// counts from its first use on, because a machine may [load](crate::execute::Machine::constant) it only
+/// then. A call counts by its results alone, not by what its body holds.
 pub fn most_in_use<O>(graph: &Graph<O>, size: &impl Fn(&Type) -> u64) -> u64 {
     let freed = freed_after(graph, size, |_| true);
     let uses = last_uses(graph);
@@ -164,7 +165,8 @@ pub fn most_in_use<O>(graph: &Graph<O>, size: &impl Fn(&Type) -> u64) -> u64 {
     peak
 }
 
-/// For every node how much of what some nodes give is no longer used after it.
+/// For every node, the summed size of the values that are used for the last time by it. Only values of the
+/// nodes that `counts` accepts are summed.
 fn freed_after<O>(
     graph: &Graph<O>,
     size: &impl Fn(&Type) -> u64,

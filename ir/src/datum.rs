@@ -205,7 +205,7 @@ impl<T> Datum<T> {
         }
     }
 
-    /// The tensors, with the names that they have where this has that name.
+    /// The tensors of this datum, each under the name that it has if the datum is called `name`.
     pub fn into_named(self, name: &str) -> impl Iterator<Item = (String, T)> + use<T> {
         self.names(name).into_tensors().into_iter().zip(self.into_tensors())
     }
@@ -218,7 +218,7 @@ impl<T> Datum<T> {
         }
     }
 
-    /// The name of each of its tensors, where this has that name.
+    /// The name of each tensor of this datum, if the datum is called `name`.
     pub fn names(&self, name: &str) -> Datum<String> {
         match self {
             Self::Tensor(_) => Datum::Tensor(name.to_owned()),
@@ -235,7 +235,8 @@ impl<T> Datum<T> {
 }
 
 impl Datum {
-    /// What this is in tensors, with the names that they have where this has that name.
+    /// The tensors that this datum is written as: its items, and its length, presence or shape, each under
+    /// the name that it has if the datum is called `name`.
     pub fn parts(self, name: &str) -> Vec<(String, Tensor)> {
         match self {
             Self::Tensor(tensor) => vec![(name.to_owned(), tensor)],

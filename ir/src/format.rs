@@ -121,7 +121,8 @@ impl FloatFormat {
         exp2i(self.min_exponent())
     }
 
-    /// The largest finite number: (2 - 2^(1-p))·2^emax, or the one below it where that is the NaN.
+    /// The largest finite number: (2 - 2^(1-p))·2^emax, or the number below it in a format that has its NaN
+    /// there.
     #[inline]
     pub fn max_finite(self) -> f64 {
         let is_taken = self.specials == Specials::AllOnes && self.mantissa_bits > 0;

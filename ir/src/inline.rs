@@ -11,7 +11,8 @@ pub const MOST_NODES: usize = 100_000;
 pub struct Inlined<O> {
     /// The graph.
     pub graph: Graph<O>,
-    /// For each of its nodes the node of the main graph that it was, or the call that it was met in.
+    /// Where each of its nodes comes from: the node of the main graph that it was, or the call whose function
+    /// it stood in.
     pub from: Vec<NodeId>,
 }
 

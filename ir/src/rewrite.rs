@@ -98,8 +98,8 @@ impl<O: Clone> Rewrite<'_, O> {
         ids.into_iter().try_for_each(|id| self.keep(id).map(drop))
     }
 
-    /// Keeps a node of the old graph on other operands, of the same types. What it was read from goes with it as far as
-    /// something stands for that.
+    /// Keeps a node of the old graph, on other operands of the same types. Of the values that it was read
+    /// from, those stay that something stands for in the new graph.
     pub fn keep_on(&mut self, id: NodeId, operands: Vec<Option<Value>>) -> NodeId {
         let node = self.old.node(id);
         let new = self.graph.push(node.kind.clone(), operands, node.outputs.clone());

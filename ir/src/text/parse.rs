@@ -263,7 +263,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// The empty list behind a word that says of what it is one.
+    /// The empty list behind a word that names the kind of list.
     fn no_items(&mut self) -> Parsed<()> {
         self.advance()?;
         self.mark('[')?;
