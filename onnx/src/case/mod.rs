@@ -61,7 +61,7 @@ pub struct CaseFolder {
 pub struct DataSet {
     /// Values of the graph's inputs, in their order. Trailing inputs that have an initializer may be left out.
     pub inputs: Vec<NamedDatum>,
-    /// What the model must produce, for every output of the graph in order; or nothing, where that is not known.
+    /// What the model must produce, for every output of the graph in order. Empty if that is not known.
     pub outputs: Vec<NamedDatum>,
     /// How far each of the outputs may be off, in their order; or nothing, where no bounds are known.
     pub leeways: Vec<Leeway>,

@@ -96,7 +96,8 @@ fn dtype(descr: &str) -> Option<(bool, DType)> {
     }
 }
 
-/// Elements of so many bytes, of which the first axis runs fastest, in the order in which the last one does.
+/// Elements of `size` bytes each, put from column-major order (the first axis runs fastest) into row-major
+/// order.
 fn in_row_major(shape: &[i64], size: usize, data: &[u8]) -> Vec<u8> {
     let mut strides = Vec::with_capacity(shape.len());
     let mut stride = 1usize;

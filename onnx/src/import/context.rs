@@ -23,7 +23,8 @@ pub(super) struct Context<'p> {
     pub(super) opset: u32,
     /// The opset that the model declares; 0 if it declares none.
     pub(super) declared: u32,
-    /// The opset whose spelling the model has: that of the result, or the one it declares where that is older.
+    /// The opset whose spelling the model has: the one that it declares if that is older than the result's,
+    /// otherwise the result's.
     pub(super) spelled: u32,
     /// Whether the model says that this program wrote it.
     pub(super) ours: bool,
@@ -81,7 +82,7 @@ pub(super) struct Use {
 }
 
 impl<'p> Functions<'p> {
-    /// `is_form` tells the operators that are written out from those that are nodes.
+    /// `is_form` says which operators are written out; all others become nodes.
     pub(super) fn new(program: &'p Program, is_form: fn(&str, &str) -> bool) -> Result<Self, Error> {
         let mut by_key = BTreeMap::new();
         for (i, function) in program.functions.iter().enumerate() {

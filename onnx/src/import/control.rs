@@ -164,7 +164,8 @@ impl<'p> Loops<'p> {
     }
 }
 
-/// Requires that what goes around stays what it was: shapes may change, element types may not, nor may what holds them.
+/// Requires that values that go around keep their element type and their kind (tensor, sequence, strings).
+/// Their shapes may change.
 fn check_around(walk: &Walk<'_, '_>, initial: &[Bound], now: &[Bound]) -> Result<(), Error> {
     let said = |bound: &Bound| match walk.type_of(bound) {
         Some(ty) => Some(format!("a tensor of {}", ty.dtype)),

@@ -80,7 +80,8 @@ impl Is {
         }
     }
 
-    /// The kind, where that is said, and is something that this program has. `what` names the value.
+    /// The kind; `None` if the model does not say it. Fails if it is a kind that this program does not have.
+    /// `what` names the value.
     fn kind(self, what: impl Into<String>) -> Result<Option<Kind>, Error> {
         match self {
             Self::Unsaid => Ok(None),
@@ -135,7 +136,8 @@ impl Declared {
         Self { shape: None, ..self }
     }
 
-    /// What the value is, where that is said, and is something that this program has. `what` names it.
+    /// The kind of the value; `None` if the model does not say it. Fails if it is a kind that this program
+    /// does not have. `what` names the value.
     pub(super) fn kind(&self, what: impl Into<String>) -> Result<Option<Kind>, Error> {
         self.is.kind(what)
     }

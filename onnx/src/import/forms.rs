@@ -12,7 +12,7 @@ use crate::Error;
 use crate::program::{Body, Node, ValueId};
 use crate::proto::AttributeProto;
 
-/// A node with its attributes, those that refer to a function's with the values that they have there.
+/// A node with its attributes. An attribute that refers to one of the function's has the value from the call.
 pub(super) struct Written<'p, 'a> {
     pub(super) node: &'p Node,
     pub(super) attributes: &'a [&'a AttributeProto],

@@ -136,7 +136,7 @@ impl<'p> Frame<'p> {
     }
 }
 
-/// What a body and those inside it say about the types of values that are neither inputs nor outputs.
+/// What a body, and the bodies inside it, declare as the types of values that are neither inputs nor outputs.
 fn declarations(body: &Body, scope: &Scope, all: &mut BTreeMap<ValueId, Declared>) -> Result<(), Error> {
     let mut elsewhere = std::collections::BTreeSet::new();
     for said in &body.declared {

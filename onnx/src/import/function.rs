@@ -203,9 +203,9 @@ fn enter<'p>(
         .map_err(|e| e.inside(what()))
 }
 
-/// A function may import another version of the default domain than the model where that is the same for the operators that it
-/// has: "the operator schema returned for op_type, domain, version combination for both the versions should be same" (onnx.proto,
-/// `FunctionProto.opset_import`).
+/// Checks that a function which imports another version of the default domain than the model means the same
+/// by it: "the operator schema returned for op_type, domain, version combination for both the versions should
+/// be same" (onnx.proto, `FunctionProto.opset_import`), for each operator that it has.
 fn check_versions(function: &program::Function, version: i64, context: &Context<'_>) -> Result<(), Error> {
     if version == i64::from(context.declared) {
         return Ok(());
@@ -244,8 +244,9 @@ fn attributes<'p>(
     Ok(bound)
 }
 
-/// Reads the functions that nothing calls, where the types of their parameters are declared; not those that are written out, or would
-/// be, since a shape in them hangs on values: only calls lead through these.
+/// Reads the functions that nothing calls, if the types of their parameters are declared. Functions that are
+/// written out are left alone, and so are those that would be written out because a shape in them depends on
+/// values: only a call says what these do.
 pub(super) fn uncalled(context: &mut Context<'_>, step: Step) -> Result<(), Error> {
     for (index, function) in context.functions.all.iter().enumerate() {
         let is_called = context.functions.instances.iter().any(|i| i.function == index);

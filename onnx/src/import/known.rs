@@ -72,8 +72,8 @@ impl<'p> Knowledge<'p> {
         self.elements.get(&value)
     }
 
-    /// Notes on which inputs the types of a new node depend: those that it was read from, and those that the types of
-    /// its operands depend on.
+    /// Notes on which inputs the types of a new node depend: the inputs behind the values that the node was
+    /// read from, and those that the types of its operands depend on.
     pub(super) fn note_types(&mut self, graph: &Graph, id: NodeId) {
         let node = graph.node(id);
         if node.given.is_empty() && self.types.is_empty() {

@@ -196,7 +196,8 @@ pub struct Imported {
     pub specialised: Vec<String>,
     /// For each node of the main graph, where it comes from.
     pub origins: Vec<Origin>,
-    /// The operators that nobody here knows: numbers stand for what they give, and nothing is said of what follows from it.
+    /// The operators that nobody here knows. Constants stand for their results, and nothing is said of what
+    /// depends on those.
     pub unknown: BTreeSet<String>,
     /// Whether something was written out or read from values, or a size was not said: then the program says more than the
     /// model.
@@ -204,8 +205,9 @@ pub struct Imported {
 }
 
 impl Imported {
-    /// The nodes that only this program knows of: an operator is written out in them, and nothing else reads what they give; and the
-    /// constants that these alone read, which are to that operator what attributes are to others.
+    /// The nodes of the main graph that the program does not have. They are the nodes that an operator is
+    /// written out in, unless an output or another operator reads their results, and the constants that only
+    /// such nodes read: these are to that operator what attributes are to others.
     pub fn unseen(&self) -> BTreeSet<NodeId> {
         let graph = &self.model.graph;
         // What outputs and nodes of the program read. Readers come last.

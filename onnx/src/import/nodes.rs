@@ -90,7 +90,7 @@ fn constant<'p>(
     walk.constant(output, tensor, names::position(node.rest.name(), 'n'))
 }
 
-/// The node's attributes, with the values of those that refer to the function's.
+/// The node's attributes. An attribute that refers to one of the function's gets the value from the call.
 fn resolve<'p>(walk: &Walk<'p, '_>, node: &'p Node) -> Result<Vec<Cow<'p, AttributeProto>>, Error> {
     let mut seen = BTreeSet::new();
     let mut all = Vec::with_capacity(node.attributes.len());

@@ -18,7 +18,7 @@ pub enum Unknown {
     /// The model is not read: whoever runs it needs them.
     #[default]
     Refuse,
-    /// Numbers stand for what they give: whoever judges it says nothing of what follows from them.
+    /// Constants stand for the operator's results. A judge must say nothing of what depends on them.
     StandIn,
 }
 

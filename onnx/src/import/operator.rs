@@ -268,7 +268,8 @@ fn check_understood(op: &Op, given: &Attributes, declared: u32) -> Result<(), Er
     }
 }
 
-/// Whether it is a use that had other names in the opset, which must be those that it has.
+/// Whether this is a GridSample on images of two axes from before opset 20, when modes had other names. Fails
+/// if the model gives a mode the name of the other opsets.
 fn is_renamed(op: &Op, written: &Attributes, opset: u32, types: &[Option<&Type>]) -> Result<bool, Error> {
     let (since, names) = RENAMED;
     if op.spec().name != "GridSample" {
@@ -324,7 +325,7 @@ fn bad_attribute(error: &BadAttribute) -> Error {
     }
 }
 
-/// Why operands of these types make no such operator.
+/// The error for operands of types that the operator does not take.
 pub(super) fn reject(error: &Reject, types: &[Option<&Type>]) -> Error {
     let why = || format!("{error}, with {}", listed(types));
     match error {

@@ -10,7 +10,7 @@ pub struct Origin {
     /// The position of the program's node in the innermost of them. Initializers have that of the node whose body they
     /// are in.
     pub node: usize,
-    /// Whether it is one of those that an operator of the program is written out in.
+    /// Whether the node is one of several that an operator of the program is written out in.
     pub is_inner: bool,
 }
 
@@ -36,7 +36,8 @@ pub enum Inside {
     Iteration(usize),
     /// A function, by its position in the program.
     Call(usize),
-    /// A body that is run once beside others of the node: which one, in the order in which they are run.
+    /// A body that the node runs once, beside other bodies of its own: its place in the order in which they
+    /// run.
     Stage(usize),
     /// A body that is not run, but only looked at for what it would give.
     Types,
@@ -58,7 +59,7 @@ impl Inside {
         }
     }
 
-    /// Of a body that is run several times, which time this is.
+    /// The iteration, if the body is one of a loop.
     pub const fn iteration(self) -> Option<usize> {
         match self {
             Self::Iteration(iteration) => Some(iteration),

@@ -43,7 +43,8 @@ pub(super) fn list(
     Ok((sizes, from))
 }
 
-/// CenterCropPad: of what is too much the larger half goes on the right, of what is too little it comes there.
+/// CenterCropPad. If an odd number of elements is cut off or added on an axis, the end of the axis loses or
+/// gets one more than its start.
 fn centred<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -> Result<(), Error> {
     let operands = operands::<2>(walk, written)?;
     let given = Given::of(written);

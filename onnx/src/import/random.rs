@@ -237,7 +237,7 @@ fn open(walk: &mut Walk<'_, '_>, ty: &Type, drawn: impl Fn(usize) -> f64) -> Res
     walk.reshaped(numbers, &ty.shape)
 }
 
-/// So many numbers on one axis, at least two, of which it is not specified which is where.
+/// `count` numbers on one axis, at least two, in an order that is not specified.
 pub(super) fn in_any_order(walk: &mut Walk<'_, '_>, numbers: Value, count: i64) -> Result<Value, Error> {
     let any_order = Attributes::new().int("axis", 0).int("k", count).int("sorted", 0);
     Ok(apply(walk, "TopK", &any_order, &[numbers], &[])?[0])

@@ -72,7 +72,7 @@ enum Policy {
     NotSmaller,
 }
 
-/// The attributes, less those that say which axes get which sizes.
+/// The attributes, except those that say which size each axis gets.
 struct Settings {
     transformation: Transformation,
     mode: Mode,
@@ -81,7 +81,7 @@ struct Settings {
     antialias: bool,
     /// Whether elements outside of the operand weigh nothing, instead of being those at its ends.
     exclude_outside: bool,
-    /// What is outside where that is not interpolated.
+    /// The value of places outside of the operand that are not interpolated.
     extrapolation: f32,
 }
 

@@ -62,7 +62,7 @@ struct Taps {
 }
 
 impl Taps {
-    /// Those of an axis of that size, around coordinates which may be anywhere in these ranges.
+    /// The taps on an axis of this size, around coordinates that may lie anywhere in their ranges.
     fn read(walk: &mut Walk<'_, '_>, coordinates: Value, ranges: &[Range], size: i64) -> Result<Self, Error> {
         if ranges.iter().any(|range| !(range.low.is_finite() && range.high.is_finite())) {
             return Err(Error::unsupported("operands", "not all coordinates are finite numbers"));

@@ -34,7 +34,7 @@ pub(super) fn form(op_type: &str) -> Option<Form> {
     }
 }
 
-/// A whole number that is read from an operand, if that is there.
+/// The whole number that an operand holds; `None` if the operand is left out.
 fn number(walk: &mut Walk<'_, '_>, written: &Written<'_, '_>, i: usize) -> Result<Option<Read<i64>>, Error> {
     match written.node.inputs.get(i).copied().flatten() {
         Some(id) if !walk.is_absent(Some(id)) => whole(walk, id).map(Some),

@@ -96,7 +96,7 @@ pub(super) fn is_text(walk: &Walk<'_, '_>, node: &Node, i: usize) -> bool {
     id.is_some_and(|id| matches!(walk.frame.get(id), Ok(Bound::Strings(_))))
 }
 
-/// Strings that are constant, given what they were read from.
+/// A constant of strings, with the values that it was read from.
 pub(super) fn made(
     walk: &mut Walk<'_, '_>,
     shape: Vec<i64>,

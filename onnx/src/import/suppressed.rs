@@ -210,7 +210,7 @@ fn suppressed<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -> Result<
     bind(walk, written.node, vec![Bound::Tensor(y)])
 }
 
-/// The boxes that are selected of one class, in the order in which they are.
+/// The selected boxes of one class, in the order of their selection.
 fn chosen(areas: &[Area], scores: &[f64], limits: &Limits) -> Result<Vec<usize>, Error> {
     let &Limits { most, threshold, least } = limits;
     if least.is_some_and(|least| scores.contains(&least)) {

@@ -14,8 +14,9 @@ const MOST_ELEMENTS: i64 = 1 << 24;
 /// What stands for nothing where an implementation may have something: too little to be seen, but no 0 that any would leave out.
 const TRACE: f64 = 1e-30;
 
-/// The operands of a node, all of which are tensors: no more than the operator has, those there that must be, and each of a dtype
-/// that it may have, the same as others of its type parameter. Those that are left out at the end are there as `None`.
+/// The operands of a node, all of them tensors. There are no more than the operator has, all that must be
+/// there are there, each has a dtype that the operator takes, and operands of one type parameter have one
+/// dtype. An operand that is left out is `None`, at the end too.
 pub(super) fn operands<const N: usize>(
     walk: &mut Walk<'_, '_>,
     written: &Written<'_, '_>,

@@ -283,8 +283,8 @@ impl<'p, 'c> Walk<'p, 'c> {
         self.types_in(bound).map_or(Ok(()), |is| declared.check(self.frame.scope.name(id), &is))
     }
 
-    /// The type that the model declares of a value, if that is a tensor and each size is a number or a name of which other values have shown
-    /// what it is.
+    /// The type that the model declares for a value. `None` if it is no tensor, or if a size is a name whose
+    /// number no other value has shown yet.
     pub(super) fn declared_type(&self, id: ValueId) -> Option<Type> {
         let scope = self.frame.scope;
         let port = scope.body.outputs.iter().find(|port| port.value == id);
@@ -311,7 +311,7 @@ impl<'p, 'c> Walk<'p, 'c> {
         Ok(())
     }
 
-    /// The types of what a body gives for such arguments, without making it.
+    /// The types of what a body would give for such arguments. Its nodes are removed again.
     pub(super) fn types_of(
         &mut self,
         body: &'p program::Body,
@@ -407,8 +407,9 @@ impl<'p, 'c> Walk<'p, 'c> {
     }
 }
 
-/// Requires that there are no more of what takes a node each than can be handled. `what` says where they are, `each` what they are: a size that
-/// a model states may be far beyond its operands, and nothing is made of it before.
+/// Fails if more nodes would be made than can be handled. It is asked before anything is made, because a
+/// model may state a size that is far larger than its operands. `what` says where the things are that take a
+/// node each, and `each` what they are.
 pub(super) fn few(count: i64, what: &str, each: &str) -> Result<(), Error> {
     if count <= MOST_NODES as i64 {
         return Ok(());

@@ -74,7 +74,8 @@ impl Function {
 }
 
 impl Body {
-    /// Gives the attributes that refer to those of a function their values, and drops those that have none.
+    /// Replaces each attribute that refers to one of the function's by that one's value, and drops it if
+    /// there is no value.
     fn resolve(&mut self, value: &dyn Fn(&str) -> Option<AttributeProto>) {
         for node in &mut self.nodes {
             node.attributes.retain_mut(|attribute| {

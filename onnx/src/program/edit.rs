@@ -136,8 +136,8 @@ impl Program {
         self.main.body.outputs.iter().any(|port| port.value == value)
     }
 
-    /// Whether a body gives this value and cannot give the other one in its place: that is none of its own, nor of these nodes, or it gives
-    /// that already. ONNX wants an Identity node there.
+    /// Whether a body gives `output`, and `other` cannot take its place: neither the body nor `nodes` make
+    /// `other`, or the body gives it already. ONNX wants an Identity node there.
     fn needs_copy(&self, way: &Way, output: ValueId, other: ValueId, nodes: &[Node]) -> bool {
         let Some(body) = self.body(way).filter(|_| !way.is_empty()) else { return false };
         let makes = |node: &Node| node.outputs.contains(&Some(other));

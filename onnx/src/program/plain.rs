@@ -95,8 +95,8 @@ impl Program {
         given.copied().filter(|value| !said.contains(value)).collect()
     }
 
-    /// The program without the shapes that are said of outputs of the main graph and of values in it, and of what its bodies give and have
-    /// in them. Element types stay.
+    /// The program without the declared shapes of the main graph's outputs and inner values, and of the same
+    /// in all bodies. Element types stay.
     #[must_use]
     pub fn without_declared_shapes(&self) -> Self {
         let mut program = self.clone();

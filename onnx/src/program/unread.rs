@@ -73,8 +73,9 @@ impl Node {
         self.each_body(|body| _ = removed(&mut body.outputs, place));
     }
 
-    /// Does not carry a value from one iteration to the next any more, if the output is the last of one: what it was in the body,
-    /// and before. `before` is the number of operands that are none of these.
+    /// Stops carrying a value from one iteration to the next, if the node's output is the last of a carried
+    /// value. Gives the value inside the body and the one before the loop. `before` is the number of operands
+    /// before the carried ones.
     #[allow(clippy::option_option, reason = "an operand that is not there is no value to begin with")]
     fn not_carried(&mut self, output: usize, before: usize) -> Option<Option<(ValueId, ValueId)>> {
         let at = output + before;

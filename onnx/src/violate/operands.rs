@@ -72,7 +72,7 @@ pub(super) const RULES: &[Rule] = &[
     },
 ];
 
-/// How many positions the operands of an operator have in an opset, those that are attributes here included.
+/// How many operands an operator has in an opset, including those that are attributes here.
 fn positions(spec: &Spec, opset: u32) -> usize {
     let data = spec.inputs.iter().filter(|port| ops::spec::at(&port.types, opset).is_some()).count();
     data + static_slots(spec, opset).len()

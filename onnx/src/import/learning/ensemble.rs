@@ -20,9 +20,9 @@ use crate::import::walk::Walk;
 enum Question {
     /// How it compares with a number: by an operator.
     Compared(&'static str, f64),
-    /// Whether it is one of these numbers.
+    /// Whether the feature is one of these numbers.
     Member(Vec<f64>),
-    /// Whether it is another number.
+    /// Whether the feature is another number than this.
     Other(f64),
 }
 

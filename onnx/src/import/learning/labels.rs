@@ -87,7 +87,7 @@ fn held(
     Ok(List::Numbers(numbers))
 }
 
-/// What becomes of that which is no key: one value of the kind of the others.
+/// What an element becomes that is none of the keys: one value, of the kind of the values.
 fn default(
     walk: &Walk<'_, '_>,
     written: &Written<'_, '_>,
@@ -167,11 +167,12 @@ fn table(walk: &mut Walk<'_, '_>, values: Tensor, default: Tensor) -> Result<Val
     walk.joined(&[values, default], 0)
 }
 
-/// The shape of what is looked up, for each element a place, and what these were read from.
+/// For the elements that are looked up: their shape, the place of each, and the values that the places were
+/// read from.
 type Places = (Vec<i64>, Vec<usize>, Vec<Value>);
 
-/// For each element the place of the last key that it is, or the one behind all keys, as it is read; with the shape, and what it was read
-/// from.
+/// The place of each element among the keys: of the last key that is equal to it, or one behind all keys if
+/// none is. With the shape of the elements, and the values that they were read from.
 fn places(walk: &mut Walk<'_, '_>, written: &Written<'_, '_>, keys: &List) -> Result<Places, Error> {
     match keys {
         List::Texts(keys) => {

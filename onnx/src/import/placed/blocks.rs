@@ -23,7 +23,8 @@ pub(in crate::import) struct Window {
 const FAR: i64 = 1 << 31;
 
 impl Window {
-    /// Of what the attributes say; those that are left out are those of a window that goes on by one.
+    /// The window that the attributes describe. Attributes that are left out have the values of a dense
+    /// window that moves by one, without padding.
     pub(in crate::import) fn of(
         kernel: &[i64],
         strides: &[i64],

@@ -27,8 +27,9 @@ impl Axis {
         self.after != self.before || self.scale != 1.0 || self.part != WHOLE
     }
 
-    /// Requires that the size of the result is no other one than it is for ONNX's reference implementation, which goes on with what the scale
-    /// makes of it where the text, and runtimes, have the size.
+    /// Refuses a size of the result at which implementations part, which is where the scale does not give a
+    /// whole number: ONNX's reference implementation goes on with the size times the scale, while the text
+    /// and runtimes take the size of the result.
     pub(super) fn check(&self, transformation: Transformation) -> Result<(), Error> {
         let counts = match transformation {
             Transformation::AlignCorners | Transformation::TfCropAndResize => true,

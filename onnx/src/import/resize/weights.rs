@@ -193,7 +193,7 @@ impl Settings {
     }
 }
 
-/// 1 - distance, where that is not negative.
+/// max(0, 1 - distance).
 fn triangle(walk: &mut Walk<'_, '_>, far: Value) -> Result<Value, Error> {
     let unit = walk.real(DType::F32, 1.0)?;
     let near = walk.op("Sub", &[unit, far])?;

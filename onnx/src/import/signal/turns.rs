@@ -16,7 +16,7 @@ pub(super) enum Direction {
     Half,
     /// From all frequencies.
     Back,
-    /// From those that are not the mirror of others, to real numbers.
+    /// From the frequencies that are not the mirror of others, to real numbers.
     FromHalf,
 }
 
@@ -29,7 +29,7 @@ pub(super) struct Transform {
 /// A cosine and a sine.
 type Turn = (f64, f64);
 
-/// The angle that is that part of a full turn, exact at its quarters.
+/// The point of the unit circle at `part` of `of` equal parts of a full turn, exact at the quarters.
 fn turn(part: i64, of: i64) -> Turn {
     let part = part.rem_euclid(of);
     match (4 * part % of, 4 * part / of) {

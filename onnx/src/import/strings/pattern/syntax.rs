@@ -69,12 +69,13 @@ const CLASSES: [&str; 50] = [
     "Thai",
 ];
 
-/// Of which strings a pattern matches the same here as in RE2.
+/// The strings on which a pattern matches the same here as in RE2.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Same {
-    /// Of all.
+    /// All strings.
     Any,
-    /// Of those of ASCII without a vertical tab: `\d` and its like have ASCII alone in RE2, and there `\s` has no such tab.
+    /// Strings of ASCII without a vertical tab. In RE2, `\d` and its like match ASCII alone, and `\s` does
+    /// not match that tab.
     Plain,
 }
 
@@ -88,7 +89,7 @@ impl Same {
     }
 }
 
-/// Of which strings a pattern matches the same, or what RE2 does not have.
+/// The strings on which a pattern matches the same here as in RE2. The error says what RE2 does not have.
 pub(super) fn check(pattern: &str) -> Result<Same, String> {
     let ast = Parser::new().parse(pattern).map_err(|e| e.kind().to_string())?;
     ast::visit(&ast, Reader { pattern, same: Same::Any, repeats: Vec::new() })
