@@ -139,8 +139,9 @@ pub struct Written {
 /// The form of a program with an operator that is written out where it is read.
 pub const COMPOSITE: &str = "composite";
 
-/// Writes a valid model, with the values of its inputs by name, in forms that are drawn, and operators that are written out in it as
-/// the nodes that they are; `None` where there are none of either. Each form draws from a stream of its own.
+/// Writes a valid model as a program, in drawn forms, with each written-out operator as the node that it is.
+/// `inputs` are the values of the model's inputs, by name. `None` if the model gets no form and has no such
+/// operator. Each form draws from a stream of its own.
 pub fn write(
     model: &Model,
     inputs: &[(String, Tensor)],

@@ -103,8 +103,8 @@ struct Only {
     which: i64,
 }
 
-/// A new value that is one in a single iteration, and another in the others; `None` where there is no such iteration, or no such
-/// choice in the opset.
+/// A new value that is `one` in a single iteration and `other` in all others. `None` if the loop has no such
+/// iteration, or the opset has no operator to choose with.
 fn one_of(
     draft: &mut Draft,
     only: Option<Only>,

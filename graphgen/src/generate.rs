@@ -22,9 +22,10 @@ const GRAPHS: u64 = 10;
 
 /// The share of nodes that are drawn until they read or give a value of a narrow dtype, in a graph that may have some.
 const NARROW: f64 = 0.25;
-/// How many draws are made for such a node: of what takes narrow dtypes, most takes all others too.
+/// How many draws are made for such a node. Many are needed: most operators that take narrow dtypes take all
+/// others, too.
 const NARROW_DRAWS: u64 = 24;
-/// The share of these draws that are of an operator that rounds to such a dtype.
+/// The share of these draws whose operator rounds to a narrow dtype.
 const ROUNDING: f64 = 0.4;
 
 /// How many operators that take many operations all but the first of them are drawn around.
@@ -156,7 +157,8 @@ struct Available {
 struct Narrow {
     dtypes: DTypes,
     operators: Vec<&'static Spec>,
-    /// Those of them that round to such a dtype, as what they have attributes for tells: most others only move elements.
+    /// The operators among them that round to such a dtype: they have attributes that say how. Most others
+    /// only move elements.
     rounding: Vec<&'static Spec>,
 }
 

@@ -56,16 +56,16 @@ pub struct Frame<'s> {
 /// What a use must be.
 #[derive(Clone, Copy)]
 enum Demand {
-    /// Any.
+    /// Any use.
     None,
-    /// One of which a value has one of these dtypes.
+    /// A use with an operand or result of one of these dtypes.
     One(DTypes),
-    /// This.
+    /// This use.
     Use(Turn),
 }
 
 impl Demand {
-    /// Whether a use with operands and results of these types is that.
+    /// Whether a use with operands and results of these types meets the demand.
     fn is_met<D>(self, operands: &[Option<&Type<D>>], results: &[Type<D>]) -> bool {
         match self {
             Self::None => true,

@@ -33,7 +33,7 @@ const RELATIONS: [(Relation, u32); 4] =
 /// How many draws of one pair are made.
 const TRIES: u64 = 6;
 
-/// Inserts a node that relates to one of those that stand. Says whether it did.
+/// Inserts a node that is related to one of the nodes of the graph. Returns whether it did.
 pub(crate) fn insert(
     inserter: &mut Inserter<'_>,
     settings: &Settings,

@@ -67,11 +67,11 @@ pub struct Settings {
     pub max_dim: i64,
     /// The share of these others.
     pub long_dims: f64,
-    /// The share of graphs in which one dimension in two is the same small one: whoever mistakes an axis for another has the right
-    /// sizes then, and wrong elements.
+    /// The share of graphs in which one dimension in two has the same small size. An implementation that
+    /// mistakes one axis for another then gives the right shape and wrong elements.
     pub equal_dims: f64,
-    /// The share of graphs in which any wanted dtype may be the usual one, so that one that is rare elsewhere meets all operators
-    /// that take it; in the others that is f32, which every engine has.
+    /// The share of graphs whose usual dtype may be any wanted one, so that a rare dtype meets all operators
+    /// that take it. In the others the usual dtype is f32, which every engine has.
     pub other_dtypes: f64,
     /// The share of graphs in which dtypes of [`DTypes::NARROW`] may be. Few operators take what others do not, casts and quantisation,
     /// so in these some nodes are drawn until they read or give one.
@@ -128,7 +128,7 @@ pub struct Composites {
 pub struct Forms {
     /// The share of models that have any. All others are written as they are.
     pub share: f64,
-    /// The share of these that are meant to have a form, by its name.
+    /// For each form, by its name, the share of these models that are meant to have it.
     pub each: BTreeMap<&'static str, f64>,
 }
 
@@ -257,7 +257,9 @@ impl Settings {
         is_usual.then(|| rng.random_range(2..=MOST_USUAL)).filter(|&usual| usual <= self.max_dim)
     }
 
-    /// The dtype that is usual in one graph: that of a use whose turn it is there, so that it reads what other nodes give.
+    /// The usual dtype of one graph. In the share [`other_dtypes`](Self::other_dtypes) of all graphs it is
+    /// the dtype of the first use that is due, so that this use reads what other nodes give, or any wanted
+    /// dtype if no use is due. Otherwise it is f32.
     pub(crate) fn usual_dtype(&self, stream: Stream) -> DType {
         let mut rng = stream.rng();
         let all: Vec<DType> = self.wanted.intersection(self.dtypes).iter().collect();
@@ -310,7 +312,7 @@ impl Settings {
         inputs.chain(outputs).any(|types| !types.intersection(wanted).is_empty())
     }
 
-    /// Of these dtypes those that the operator's operands or outputs have.
+    /// The dtypes in use among `of`: those that are wanted on the operator, or all of them if none is wanted.
     pub(crate) fn in_use(&self, spec: &Spec, of: DTypes) -> DTypes {
         draw::in_use(of.intersection(self.dtypes), self.wanted_by(spec))
     }

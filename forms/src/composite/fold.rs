@@ -31,7 +31,8 @@ impl Placed {
 }
 
 impl Draft {
-    /// The nodes of some operators in place of those that they are written out in; `None` where the program does not have these.
+    /// Puts one node in place of the nodes that each placed operator is written out in. `None` if the program
+    /// does not have these nodes.
     pub(crate) fn folded(mut self, placed: &[Placed], model: &Model) -> Option<Self> {
         // All are looked up first: what is folded has other nodes.
         let bound: Vec<Bound> =

@@ -72,7 +72,8 @@ impl Composite {
         Self { name, domain: "", version: 0, since, dtypes, draw }
     }
 
-    /// An operator of classical models, on f32. Version 3 is the last one that has all but one of these, by the names that they have here.
+    /// An operator of classical models, on f32. Version 3 of the domain is the last one that has all of these
+    /// but one under their present names.
     const fn learning(name: &'static str, draw: fn(&mut Piece<'_>) -> Option<()>) -> Self {
         let dtypes = DTypes::of(&[DType::F32]);
         Self { name, domain: "ai.onnx.ml", version: 3, since: 13, dtypes, draw }
@@ -94,8 +95,8 @@ impl Composite {
     }
 }
 
-/// The operators by what they do, and how often one of these is drawn beside others: there is less to be wrong about in what picks, fills
-/// or moves than in what computes.
+/// The operators by what they do, with the weight of each group in a draw. Operators that compute have a
+/// larger weight than those that pick, fill or move: there is more to be wrong about.
 const GROUPS: [(u32, &[Composite]); 11] = [
     (3, vision::ALL),
     (3, recurrent::ALL),
@@ -149,7 +150,8 @@ struct Available {
     weight: u32,
 }
 
-/// The opsets in which one of those that may occur is there, up to the settings'.
+/// The opsets, up to the settings' newest, in which at least one of the operators that may occur is
+/// available.
 pub fn opsets(settings: &graphgen::Settings) -> impl Iterator<Item = u32> {
     let all = settings.oldest_opset..=settings.opset;
     all.filter(|&opset| available(settings, opset).next().is_some())
@@ -161,8 +163,8 @@ const TRIES: u64 = 6;
 /// The most in one model.
 const MOST: u32 = 2;
 
-/// The model of an opset with such operators appended, written out, in the share of models that is asked for; and where their
-/// nodes are. What became constants that values are to be found for is added to these.
+/// Appends such operators, written out, to the share of models that the settings ask for, and returns where
+/// their nodes are. Constants that value search must fill are added to `constants`.
 pub fn compose(
     model: &mut Model,
     constants: &mut Vec<NodeId>,

@@ -45,7 +45,7 @@ pub(crate) enum Operand {
     Texts(Strings),
 }
 
-/// What a node of what is drawn reads, or what is a result of it all.
+/// What a node of a piece reads, or what a result of the piece is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Link {
     /// An operand, by its place.
@@ -205,7 +205,8 @@ impl<'r> Piece<'r> {
         is_there
     }
 
-    /// Values that are there, but for constants that are not free, and what is inside of other operators.
+    /// The values of the graph that a new node may read: not constants whose value is fixed, and nothing that
+    /// is inside of another written-out operator.
     fn live(&self, is_fit: impl Fn(&Type) -> bool) -> Vec<Value> {
         let values = self.graph.iter().flat_map(|(id, node)| {
             let is_free = !matches!(node.kind, NodeKind::Constant(_)) || self.constants.contains(&id);
@@ -288,7 +289,7 @@ impl<'r> Piece<'r> {
         is_set
     }
 
-    /// An attribute that is 0 or 1, and left out in half of the draws where it is what it is by default.
+    /// An attribute that is 0 or 1. If it has its default, half of the draws leave it out.
     pub(crate) fn flag_or(&mut self, name: &str, default: i64) {
         let value = self.size(0..=1);
         if value != default || self.chance(0.5) {

@@ -19,7 +19,8 @@ use super::piece::{Bounds, Domain, Link, Operand, Piece, Step, unused};
 /// The most nodes that an operator is written out in.
 const MOST_NODES: usize = 400;
 
-/// An operator that is written out in a graph, with those that make what it reads and read what it makes where that is no tensor.
+/// An operator that is written out in a graph, with the nodes around it that make or read its values that are
+/// no tensors.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Placed {
     /// Its name.
@@ -27,7 +28,7 @@ pub struct Placed {
     /// The nodes that it is folded into.
     pub(super) steps: Vec<Step>,
     pub(super) operands: Vec<Operand>,
-    /// The results: what of the steps they are, and the values of the graph.
+    /// The results: the output of the steps that each of them is, and its value in the graph.
     pub(super) given: Vec<Link>,
     pub(super) outputs: Vec<Value>,
     /// The nodes of the graph that it is written out in.
@@ -93,7 +94,8 @@ fn hidden(graph: &Graph, earlier: &[Placed]) -> BTreeSet<Value> {
     values.filter(|&value| earlier.iter().any(|placed| placed.hides(value))).collect()
 }
 
-/// What an operand is called in the program of the nodes alone. One that is there twice is one input.
+/// The name of an operand in the program that holds the operator's nodes alone. A value that is read twice is
+/// one input.
 fn called(operand: &Operand, slot: usize) -> String {
     match operand {
         Operand::Absent => String::new(),

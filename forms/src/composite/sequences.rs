@@ -294,7 +294,8 @@ fn optional(p: &mut Piece<'_>) -> Option<()> {
     Some(())
 }
 
-/// Of what there is: a tensor or a sequence in an optional or, from opset 18 on, as it is.
+/// Asks of something whether it is there: a tensor or a sequence, in an optional or, from opset 18 on, by
+/// itself.
 fn optional_has_element(p: &mut Piece<'_>) -> Option<()> {
     let dtype = p.dtype()?;
     p.any(dtype, 0..=3);

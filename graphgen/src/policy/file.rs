@@ -83,7 +83,7 @@ pub enum TasteError {
     Key {
         /// The key.
         key: String,
-        /// One that is like it.
+        /// The known name that is most like it.
         near: Option<String>,
     },
     /// A key has a value that it cannot have.

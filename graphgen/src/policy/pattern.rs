@@ -28,7 +28,7 @@ pub enum PatternError {
     Operator {
         /// The name.
         name: String,
-        /// One that is like it.
+        /// The known name that is most like it.
         near: Option<String>,
     },
     /// An operand is no earlier step.
@@ -69,7 +69,7 @@ pub(super) fn operator(name: &str) -> Result<&'static str, PatternError> {
 }
 
 impl Pattern {
-    /// Operators one after the other, each of which uses the one before it.
+    /// Operators in a row: each reads the result of the one before it.
     pub fn chain(names: &[impl AsRef<str>]) -> Result<Self, PatternError> {
         let step = |(i, name): (usize, &_)| {
             let name: &str = AsRef::as_ref(name);

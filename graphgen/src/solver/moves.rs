@@ -41,8 +41,8 @@ impl<'p, 'a> Moves<'p, 'a> {
         &self.now
     }
 
-    /// A solution in which an unknown has a value, and the others are as near to what they are now as one after the other
-    /// can be. `None` if that leads nowhere; there may be one all the same.
+    /// A solution in which `unknown` has this value. The other unknowns, one after the other, get values as
+    /// close to their present ones as possible. `None` does not prove that there is no solution.
     pub(crate) fn with(&mut self, unknown: Slot, value: i64) -> Option<Solution> {
         let found = self.try_with(unknown, value);
         self.network.undo_to(self.root);

@@ -250,7 +250,8 @@ impl Slots {
     }
 }
 
-/// For each slot the constraints that name it, as one list and where each slot's part of it starts.
+/// The constraints that name each slot: one list for all slots, and the place where each slot's part of it
+/// starts.
 fn watch(constraints: &[Constraint], slots: usize) -> (Vec<usize>, Vec<usize>) {
     let distinct = |c: &Constraint| {
         let Constraint { z, x, y, .. } = *c;

@@ -85,7 +85,7 @@ impl Test {
 }
 
 impl Fact {
-    /// Whether it holds of a use; `None` where that hangs on sizes that are not known yet.
+    /// Whether the fact holds of a use; `None` if that depends on sizes that are not known yet.
     pub fn holds(&self, use_: &Use) -> Option<bool> {
         use_.read(&self.subject).map(|reading| self.test.accepts(&reading))
     }
@@ -109,7 +109,7 @@ impl Form {
         self.0.iter()
     }
 
-    /// Whether all facts hold of a use; `None` where that hangs on sizes that are not known yet.
+    /// Whether all facts hold of a use; `None` if that depends on sizes that are not known yet.
     pub fn holds(&self, use_: &Use) -> Option<bool> {
         let mut known = Some(true);
         for fact in &self.0 {

@@ -31,10 +31,10 @@ pub struct Use {
     /// The dtype and the rank of each operand.
     operands: Vec<Option<(DType, usize)>>,
     outputs: Vec<DType>,
-    /// How many of the last axes change; `None` where that hangs on sizes that are not known yet.
+    /// How many of the last axes change; `None` if that depends on sizes that are not known yet.
     changed: Option<Reading>,
     attributes: Attributes,
-    /// The attributes with other sizes in the place of those that are not known.
+    /// The attributes with other numbers in place of the sizes that are not known.
     otherwise: Option<Attributes>,
 }
 
@@ -72,7 +72,7 @@ impl Use {
         Self { opset, operands, outputs, changed, attributes, otherwise: None }
     }
 
-    /// What a subject reads; `None` where that hangs on sizes that are not known yet.
+    /// What a subject reads; `None` if that depends on sizes that are not known yet.
     pub fn read(&self, subject: &Subject) -> Option<Reading> {
         let operand = |i: usize| self.operands.get(i).copied().flatten();
         let number = |n: usize| Reading::Number(n as i64);
