@@ -25,7 +25,8 @@ pub struct Comparison {
     pub mismatches: usize,
     /// How many are a zero of the other sign where the reference has an exact one, which the profile ignores.
     pub zero_signs: usize,
-    /// How many are integers that are not the low bits of one that the dtype does not have, which the profile allows.
+    /// How many integers are not the low bits of a number that the dtype does not have, but something else
+    /// that the profile allows.
     pub saturated: usize,
     /// The mismatch that is most ULP beyond its bound.
     pub worst: Option<Mismatch>,
@@ -171,16 +172,17 @@ fn floats(all: &mut Comparison, expected: &Bounded, actual: &Tensor, profile: &P
     }
 }
 
-/// Whether an implementation may have a float where the reference has one that overflows: an infinity of its sign, or a number of that
-/// and at least as large as is known.
+/// Whether an implementation may have the float `actual` where the reference overflowed to `value`: it has
+/// the sign of `value`, and is infinite or at least as large as the magnitude that is known.
 pub fn is_beyond_too(expected: Overflown, value: f64, actual: f64) -> bool {
     // False for NaN.
     actual.abs() >= expected.least && actual.is_sign_negative() == value.is_sign_negative()
 }
 
-/// Whether an implementation may have an integer after one step whose result the dtype does not have, and whose low bits are
-/// `wrapped`: these, the largest or the smallest, or what comes of a float that is converted: processors give the
-/// smallest of 32 or 64 bits for one that does not fit, or the nearest, of which a narrow dtype then has the low bits.
+/// Whether an implementation may have the integer `actual` after one step whose result the dtype does not
+/// have. `wrapped` are the low bits of the result. Allowed are these, the largest and the smallest integer of
+/// the dtype, and what comes of converting a float that does not fit: processors give the smallest integer of
+/// 32 or 64 bits, or the nearest one, and a narrow dtype keeps its low bits.
 pub fn after_overflow(dtype: DType, wrapped: i128, actual: i128) -> bool {
     let Some((low, high)) = dtype.int_range() else { return actual == wrapped };
     let of_wider = [i128::from(i32::MIN), i128::from(i32::MAX), i128::from(i64::MIN), i128::from(i64::MAX)];

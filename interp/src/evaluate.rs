@@ -91,7 +91,7 @@ impl Bounded {
         found.ok().map(|place| self.overflown[place])
     }
 
-    /// How many elements are undecidable, those that are undefined not counted.
+    /// How many elements are undecidable. Undefined elements are not counted.
     pub fn undecidable(&self) -> usize {
         self.error.iter().filter(|e| e.is_infinite()).count() - self.undefined.len()
     }

@@ -344,8 +344,9 @@ fn wgsl(f: Fun, d: DType) -> Accuracy {
     }
 }
 
-/// The looser of both. Of a function that WGSL lacks it says nothing, and a runtime that documents nothing may take a form of it
-/// that cancels, such as 1 − 1/(1 + eˣ), whose error is flat. What follows from constants it may compute on the processor.
+/// The looser of [`wgsl`] and [`declared`], function by function. WGSL says nothing of a function that it
+/// lacks, and a runtime that documents nothing may compute such a function by a formula that cancels, such as
+/// 1 − 1/(1 + eˣ), whose error is flat. What follows from constants a runtime may compute on the processor.
 fn wgsl_runtime(f: Fun, d: DType) -> Accuracy {
     match (wgsl(f, d), declared(f, d)) {
         (Accuracy::Formula { abs }, Accuracy::Either { abs: floor, .. }) => {

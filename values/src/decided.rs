@@ -9,7 +9,7 @@ use ops::Model;
 
 use crate::found::Tensors;
 
-/// The profile that promises least of those that engines keep to.
+/// Of the profiles that engines keep to, the one that promises least.
 pub(crate) const LEAST: &Profile = &Profile::WGSL;
 
 /// The share of open elements that is no reason to look for other values.

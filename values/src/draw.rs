@@ -30,7 +30,8 @@ impl Range {
     const ANY: Self =
         Self { low: f64::NEG_INFINITY, high: f64::INFINITY, zero: true, simple: true, nonzero: None };
 
-    /// What a dtype has at all, where that is not numbers of both signs and 0.
+    /// The range of a dtype's numbers. Most dtypes have 0 and numbers of both signs; a format of positive
+    /// normals has neither 0 nor negative numbers.
     fn of(dtype: DType) -> Self {
         match dtype.float() {
             Some(format) if format.extent == Extent::PositiveNormals => {
@@ -40,7 +41,7 @@ impl Range {
         }
     }
 
-    /// The operand of a hazard, and where it does not occur.
+    /// The operand that a hazard is about, and the range of its elements in which the hazard does not occur.
     fn without(hazard: &Hazard, asked: Results) -> Option<(usize, Self)> {
         match *hazard {
             Hazard::Far { operand, low, high } if asked == Results::Promised => {
@@ -59,7 +60,7 @@ impl Range {
         }
     }
 
-    /// Both conditions; of bounds that exclude each other, these.
+    /// Both conditions. If the bounds exclude each other, those of `self`.
     fn and(self, other: Self) -> Self {
         let (low, high) = (self.low.max(other.low), self.high.min(other.high));
         let both = Self {

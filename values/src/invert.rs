@@ -77,7 +77,8 @@ fn with(tensor: &Tensor, numbers: &BTreeMap<usize, Number>) -> Tensor {
     }
 }
 
-/// Values on which the elements at fault are where they should be, as far as they can be pulled back.
+/// Values on which the elements that were at fault are where they should be, as far as that can be pulled
+/// back to the leaves.
 pub(crate) fn repair(
     model: &Model,
     tensors: &Tensors,

@@ -92,8 +92,8 @@ fn once(model: &Model, free: &[NodeId], stream: Stream, budget: Budget) -> (Foun
     )
 }
 
-/// From which draws a search starts, one after the other: where one ends where it cannot repair, the next
-/// may not meet it.
+/// How the first draw of each attempt is made. A search that ends because it cannot repair something starts
+/// again from another draw, which may not meet it.
 const STARTS: [draw::Tamer; 4] =
     [draw::Tamer::Not, draw::Tamer::Positive, draw::Tamer::Small, draw::Tamer::Not];
 

@@ -110,7 +110,7 @@ impl<'t> Tracing<'t> {
         }
     }
 
-    /// A minimum or maximum, of which the operands win that are as it is.
+    /// A minimum or maximum. The flag of each operand says whether it wins.
     fn extreme(&self, value: f64, x: (R, bool), y: (R, bool)) -> R {
         self.meet(x.0, y.0);
         let operand = |(x, wins): (R, bool), slope| Operand::perhaps(x, slope, wins.then_some(Undo::Nothing));

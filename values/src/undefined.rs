@@ -24,8 +24,8 @@ pub(crate) struct UndefinedAt {
     pub elements: usize,
     /// How far the elements of the operands are from where they should be, in all.
     pub distance: f64,
-    /// The operands to move and where to; for an operator that is not finite on what should be fine, all of them,
-    /// towards smaller magnitudes.
+    /// The operands to move, and where to. If an operator is not finite although nothing is wrong with its
+    /// operands, all of them are to move towards smaller magnitudes.
     pub wishes: Vec<(usize, Wish)>,
 }
 

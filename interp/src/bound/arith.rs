@@ -89,8 +89,8 @@ impl Bound<'_> {
         }
     }
 
-    /// The ends of the extreme of two numbers. Denormals that are compared as zeros are alike, and the one that is chosen may go
-    /// on as it is.
+    /// Widens the ends of the extreme of two numbers, if both may be flushed to zero in the comparison: then
+    /// they are equal, and either may be chosen and go on as it is.
     fn or_either_denormal(&self, x: Ball, y: Ball, low: f64, high: f64) -> (f64, f64) {
         if !(self.profile.flush_to_zero && x.has_zero() && y.has_zero()) {
             return (low, high);

@@ -27,7 +27,7 @@ pub struct Ball {
     pub open: Open,
 }
 
-/// Large tensors of balls are what evaluating takes its time with: most of that is memory.
+/// Evaluation of large tensors spends most of its time on memory, so the size of a ball counts.
 const _: () = assert!(size_of::<Ball>() == 32);
 
 /// What is known of a number besides its error.
@@ -35,8 +35,9 @@ const _: () = assert!(size_of::<Ball>() == 32);
 pub enum Open {
     /// That it is within the error, which may be infinite; and the sum of products that it is, if it is one: of one product, or of many.
     Within(Terms),
-    /// Its sign, that of the value, and a magnitude above 0 that it has at least, or it is an infinity: it overflowed, or came of a
-    /// number that did, in whatever format an implementation calculates. The error is infinite.
+    /// It overflowed, or is the result of a number that did, in whatever format an implementation computes:
+    /// it has the sign of the value, and is infinite or at least this large, which is above 0. The error is
+    /// infinite.
     Beyond(f64),
     /// That the specification does not define it. The error is infinite.
     Undefined,

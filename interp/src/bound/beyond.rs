@@ -35,7 +35,8 @@ impl Bound<'_> {
         Self { format, ..*self }.at_least(value, least)
     }
 
-    /// The ball of a result between two numbers, each of which may be an infinity, and that is rounded by so many ULP.
+    /// The ball of a result between two numbers, which may be infinite. The result is rounded with `ulps`
+    /// ULP.
     fn between(&self, value: f64, (low, high): (f64, f64), ulps: f64) -> Ball {
         let least = if low > 0.0 { low } else { -high };
         if low.is_nan() || high.is_nan() {
@@ -83,7 +84,7 @@ impl Bound<'_> {
         }
     }
 
-    /// The extreme of two numbers, one of which at least has no bound, by the function that tells it on plain ones.
+    /// The extreme of two numbers, at least one of them without a bound. `f` is the extreme of plain numbers.
     pub(super) fn open_extreme(&self, x: Ball, y: Ball, value: f64, f: fn(f64, f64) -> f64) -> Ball {
         let (Some(a), Some(b)) = (x.ends(), y.ends()) else { return Ball::unknown(value) };
         let ends = (f(a.0, b.0), f(a.1, b.1));

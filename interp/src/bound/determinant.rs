@@ -101,8 +101,10 @@ impl Bound<'_> {
 }
 
 impl Bound<'_> {
-    /// Whether a pivot may be 0 where it divides, although it is not where that is asked; or is so large that nothing is
-    /// promised of what it divides. Halves are so coarse that what is left of a pivot of 0, which is `off` by so much, may be denormal.
+    /// Whether dividing by a pivot may go wrong in some implementation. The pivot may count as 0 in the
+    /// division although a test for 0 has let it pass (a denormal that is flushed), or be so large that
+    /// nothing is promised of the quotient. Halves are so coarse that a pivot which should be 0, and is off
+    /// by `off`, may come out as a denormal, too.
     fn is_no_divisor(&self, pivot: f64, off: f64) -> bool {
         let least = self.format.min_normal();
         let may_vanish = self.profile.flush_to_zero || self.profile.moderate_divisors;

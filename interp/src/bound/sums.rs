@@ -40,11 +40,12 @@ pub(super) struct Sum {
     pub(super) finite: [f64; 2],
     /// Σ of the infinite ones.
     pub(super) infinite: f64,
-    /// Σ of the least magnitudes of those that overflowed, above 0 and below.
+    /// Σ of the least magnitudes of the terms that overflowed, above 0 and below.
     pub(super) beyond: [f64; 2],
     /// Σ of the terms' errors.
     pub(super) carried: f64,
-    /// What terms that are sums themselves add to the error where their own terms are added one by one: a product by an FMA, say.
+    /// The additional error if a term is itself a sum and its own terms are added to the total one by one: a
+    /// product by an FMA, say.
     joined: f64,
     /// The exponent of the lowest bit of any term, while all are exact.
     pub(super) grain: i32,

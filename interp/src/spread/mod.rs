@@ -30,8 +30,8 @@ use crate::profile::Profile;
 /// How many standard deviations an error stands for.
 pub const DEVIATIONS: f64 = 4.0;
 
-/// So much of the largest rounding error is the error of a rounding: one that is as likely to be anything up to the largest has
-/// 1/√3 of that as its deviation.
+/// The share of the largest rounding error that counts as the error of a rounding. A rounding error that is
+/// equally likely to be anything up to the largest has 1/√3 of the largest as its deviation.
 const OF_ROUNDING: f64 = DEVIATIONS / 1.732_050_807_568_877_2;
 
 /// What good implementations of an engine's kind are taken to do.
