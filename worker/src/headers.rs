@@ -107,7 +107,7 @@ impl TryFrom<Reply> for protocol::Reply {
     }
 }
 
-/// A value: with a name what goes in or comes out, without one what an optional holds.
+/// A value. It has a name if it goes in or comes out, and none if an optional holds it.
 #[derive(Clone, Default, Serialize, Deserialize)]
 pub(super) struct Blob {
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -64,7 +64,7 @@ pub fn threads() -> usize {
 pub enum Source<'a> {
     /// An ONNX `ModelProto`, with all its data.
     Message(&'a [u8]),
-    /// The file of one, with tensor data in files beside it, as a model has it that is too large for a message.
+    /// A model file with tensor data in files beside it, for a model that is too large for a message.
     File(&'a Path),
 }
 

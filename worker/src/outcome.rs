@@ -13,10 +13,11 @@ pub struct Run {
     pub outcome: Outcome,
     /// The seconds the engine itself took, as the worker measured them; where it did not answer, all that passed.
     pub engine_seconds: f64,
-    /// The seconds from sending the case to having its outcome and that of those that were sent with it, a new process not
-    /// counted.
+    /// The seconds from sending the case to having its outcome and the outcomes of the cases that were sent
+    /// with it. Starting a new process is not counted.
     pub wall_seconds: f64,
-    /// The end of what the engine wrote to its standard error during the case and those that were sent with it.
+    /// The end of what the engine wrote to its standard error during this case and the cases that were sent
+    /// with it.
     pub stderr: String,
     /// A fault that is not this case's, which a fresh worker ran: the worker had died since the former case, or did
     /// not survive this one although a fresh one does. A former case is to blame, or how they add up.
@@ -38,7 +39,7 @@ impl Run {
 /// What an engine made of a case.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Outcome {
-    /// The graph outputs, by name; of those that are no tensors the [parts](ir::Datum::parts).
+    /// The graph outputs, by name. An output that is no tensor is there as its [parts](ir::Datum::parts).
     Outputs(Vec<(String, Tensor)>),
     /// A clean error: the engine says that the model or its inputs are wrong.
     Rejected {
@@ -90,7 +91,7 @@ pub enum Fault {
     Garbage {
         /// In which way.
         what: String,
-        /// The line that came instead of a header, or its beginning; empty where that is not what is wrong.
+        /// The line that came instead of a header, or its beginning. Empty if the fault is another one.
         line: String,
     },
 }

@@ -286,7 +286,7 @@ pub struct Pool {
 struct Spent {
     /// Inside the engine.
     engine_seconds: f64,
-    /// Of that for cases that it has answered, and how many these are.
+    /// The seconds inside the engine for cases that it has answered, and the number of these cases.
     answered: (f64, u64),
     /// How many late faults there were, by kind.
     late: BTreeMap<String, u64>,

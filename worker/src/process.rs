@@ -258,7 +258,8 @@ fn check(reply: &Reply, outputs: &[(String, Datum)], expected: u64, case: &Case)
     Ok(())
 }
 
-/// What was wrong with a process, from how it ended, what was seen of its reply, and what it said last.
+/// What went wrong with a process, judged by how it ended, by what is wrong with its reply, and by its last
+/// words.
 fn diagnose(end: &End, seen: &FrameError, words: &str) -> Fault {
     let garbage = |what: String| Fault::Garbage { what, line: String::new() };
     let status = match (&end.status, seen) {

@@ -82,7 +82,7 @@ pub struct Wanted {
     /// The element type to answer in.
     #[serde(with = "headers::dtype_name")]
     pub dtype: DType,
-    /// What it is. Where that is not said it is a tensor.
+    /// What it is: a tensor, unless something else is said.
     #[serde(with = "headers::kind_name", default = "tensor", skip_serializing_if = "is_tensor")]
     pub kind: Kind,
 }
@@ -198,7 +198,7 @@ pub struct Description {
     /// know are those of a later one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub values: Vec<String>,
-    /// The newest `ai.onnx` opset it accepts, where that is known.
+    /// The newest `ai.onnx` opset it accepts, if known.
     #[serde(default)]
     pub opset: Option<i64>,
     /// The optimisation levels it has, from none to all.
@@ -213,8 +213,8 @@ pub struct Description {
     /// The accuracy profile that it keeps, by name; none says what is granted to a runtime that documents nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub profile: Option<String>,
-    /// The dtype (by short name) in which it sums elements of a dtype, where that is known. Else it is taken to be f32 for the
-    /// halves, and the dtype itself for others.
+    /// For a dtype, the dtype in which the engine sums elements of it (both by short name). Where nothing is
+    /// said, that is taken to be f32 for the halves and the dtype itself for all others.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub accumulators: BTreeMap<String, String>,
     /// Whether an operator gives the same bits for the same operands wherever it stands: it has one kernel, and fuses
@@ -261,7 +261,8 @@ impl Description {
         self.levels.iter().chain(&self.on_request).map(String::as_str)
     }
 
-    /// The dtypes in which sums are made, as far as they are told. Names that this program does not know are those of a later one.
+    /// The dtypes in which sums of each dtype are made, as far as the engine says so. Names that this program
+    /// does not know belong to a later one, and are left out.
     pub fn accumulators(&self) -> impl Iterator<Item = (DType, DType)> {
         self.accumulators.iter().filter_map(|(of, made_in)| Some((of.parse().ok()?, made_in.parse().ok()?)))
     }
@@ -271,8 +272,9 @@ impl Description {
         self.dtypes.get(dtype.name())?.parse().ok()
     }
 
-    /// Whether the worker can read and write tensors of a dtype. The first ones of the protocol all do, whether the engine
-    /// accepts them or not; of those that came later a worker may not have heard.
+    /// Whether the worker can read and write tensors of a dtype. Every worker can with the dtypes of the
+    /// first protocol, whether the engine accepts them or not. A dtype that was added later may be unknown to
+    /// a worker.
     pub fn has_heard_of(&self, dtype: DType) -> bool {
         FIRST.contains(dtype) || self.dtypes.contains_key(dtype.name())
     }

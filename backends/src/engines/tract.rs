@@ -111,10 +111,10 @@ impl Tract {
         Ok((names, plan, order))
     }
 
-    /// The model as it comes back from NNEF.
+    /// The model after a round trip through NNEF.
     fn reread(&self, model: &TypedModel) -> Result<TypedModel, EngineError> {
         let written = self.writer.write_to_tar(model, Vec::new()).map_err(write_error)?;
-        // What it has written it must read, so that there is nothing here that it may lack.
+        // tract must read what it has written, so a failure here is no lack.
         let read = self.writer.model_for_read(&mut written.as_slice());
         read.map_err(|e| EngineError::Load(format!("its NNEF cannot be read: {e:#}")))
     }

@@ -12,8 +12,9 @@ pub(super) type Outputs = Result<Vec<GpuTensor>, GpuError>;
 
 /// An operator on the GPU.
 pub(super) trait Kernel {
-    /// Whether there are kernels for operands of these types, of which `x` is the first, on a device with every optional
-    /// type. It needs no device; what exceeds the limits of one is an error when it happens.
+    /// Whether there are kernels for operands of these types, on a device with every optional type. `x` is
+    /// the type of the first operand. No device is needed to ask; what exceeds the limits of a device is an
+    /// error when it runs.
     fn support(&self, x: &Type, operands: &[Option<&Type>]) -> Support;
 
     /// Launches the kernels of a use that is supported.

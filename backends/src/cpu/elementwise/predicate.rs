@@ -19,7 +19,7 @@ pub(crate) fn run(op: Predicate, c: &Call<'_>) -> Outputs {
     }, _ => narrow(op, c))
 }
 
-/// On 8-bit floats, of which f64 has all.
+/// For 8-bit floats. `f64` holds all of them.
 fn narrow(op: Predicate, c: &Call<'_>) -> Outputs {
     let is_met = |x: f64| match op {
         Predicate::IsNaN => x.is_nan(),

@@ -14,7 +14,8 @@ pub(crate) fn run(op: &Einsum, c: &Call<'_>) -> Outputs {
     dispatch_work!(c.dtype(0)?, T => einsum::<T>(op, c))
 }
 
-/// What stands for an axis: the letter, or for one of those without, how far it is from the last one of them.
+/// What stands for an axis: the letter, or, for an axis without a letter, its distance from the last such
+/// axis.
 type Name = (Option<char>, usize);
 
 /// A name for each axis of a tensor of this rank.

@@ -121,7 +121,8 @@ where
         (self.combine)((self.combine)(a, b), (self.combine)(c, d))
     }
 
-    /// Adds what sixteen rows have given to what those before have; where that are sixteen as well, they are carried on.
+    /// Adds the result of 16 rows to the lowest level. A level that has collected [`RADIX`] results is added
+    /// to the level above it, and starts anew.
     #[inline(always)]
     fn carry(self, levels: &mut Vec<([W; WIDE], usize)>, mut some: [W; WIDE]) {
         for (level, count) in levels.iter_mut() {

@@ -126,8 +126,8 @@ pub(super) fn each_part<T: Send>(
 /// What a thread does.
 type Job<'a> = Box<dyn FnOnce() + Send + 'a>;
 
-/// Does all of it, the last on this thread. It knows nothing of what that is, so that threads are compiled once and not with
-/// each kernel.
+/// Does all jobs, the last one on this thread. A job is boxed, so that the code for threads is compiled once
+/// and not with each kernel.
 fn at_once(mut jobs: Vec<Job<'_>>) {
     let last = jobs.pop();
     std::thread::scope(|scope| {

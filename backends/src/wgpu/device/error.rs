@@ -12,7 +12,7 @@ pub enum GpuError {
     NoAdapter {
         /// What was asked for.
         wanted: String,
-        /// Those that are there, in the order of their positions.
+        /// The adapters that are there, in the order of their positions.
         there: Vec<String>,
     },
     /// The adapter exists but does not open.

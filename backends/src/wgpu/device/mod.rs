@@ -140,8 +140,8 @@ impl Gpu {
         self.teamwork = teamwork;
     }
 
-    /// The least size from which on a kernel is chosen in which a workgroup works together, where hardware gains from it from
-    /// `pays` on.
+    /// The least size at which a kernel is chosen whose workgroups work together. Hardware gains from such a
+    /// kernel at sizes from `pays` on.
     pub(crate) fn team_from(&self, pays: usize) -> usize {
         match self.teamwork {
             Teamwork::Always => 0,
@@ -150,8 +150,8 @@ impl Gpu {
         }
     }
 
-    /// Opens an adapter, with 16- and 64-bit types where it has them, and runs the self-test: what it says that it has and gets wrong
-    /// it is taken to lack.
+    /// Opens an adapter, with the 16- and 64-bit types that it has, and runs the self-test. A type that the
+    /// adapter says it has and gets wrong counts as lacking.
     pub fn open(which: &Which) -> Result<Self, GpuError> {
         Self::open_rewriting(which, None)
     }

@@ -19,7 +19,7 @@ params! {
         start: u32,
         end: u32,
         operands: u32,
-        /// How many axes the result has, and how many there are with those that are summed.
+        /// How many axes the result has, and how many axes there are in all, summed ones included.
         kept: u32,
         axes_in_all: u32,
         /// For each axis its size and each operand's stride: those of the result from the last one on, then the others.
@@ -73,7 +73,8 @@ impl Kernel for Einsum {
     }
 }
 
-/// What stands for an axis: the letter, or for one of those without, how far it is from the last one of them.
+/// What stands for an axis: the letter, or, for an axis without a letter, its distance from the last such
+/// axis.
 type Name = (Option<char>, usize);
 
 /// An axis: its size, and how far each operand moves along it.
@@ -82,7 +83,7 @@ struct Axis {
     strides: Vec<usize>,
 }
 
-/// The axes of the result, and those that are summed.
+/// The axes of the result, and the axes that are summed.
 struct Axes {
     kept: Vec<Axis>,
     summed: Vec<Axis>,

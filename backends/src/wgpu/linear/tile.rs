@@ -7,7 +7,8 @@ use crate::wgpu::device::{Gpu, Teamwork};
 /// The rows and columns of a square.
 const TILE: usize = 32;
 
-/// The fewest rows and columns that are worth a square, most of which would be beyond the matrix otherwise.
+/// The fewest rows and columns of a matrix for which squares are used. With fewer, most of a square would lie
+/// beyond the matrix.
 const LEAST: usize = 12;
 
 /// The fewest products that are worth one. On lavapipe squares save about a tenth of a second of so many, and take longer than that to

@@ -121,7 +121,8 @@ fn combines(reduction: Reduction, dtype: DType) -> Support {
     if reduction == Reduction::None { Support::Yes } else { numbers(dtype) }
 }
 
-/// Launches that look at so many updates each, `part` of them at a time, for each of which a loop goes round so often.
+/// Launches the kernel as often as it takes for all updates: the loop over `part` of the updates goes round
+/// `rounds` times for each, and a launch has a limit of rounds.
 fn scatter<P: Param>(
     c: &Call<'_>,
     reduction: Reduction,

@@ -52,7 +52,7 @@ impl Statistics {
         Self::of(c, deviation, axes)
     }
 
-    /// Of what is standardised, in its own precision.
+    /// The standardisation of these deviations, in their own precision.
     pub(super) fn of(c: &Call<'_>, deviation: GpuTensor, axes: &[usize]) -> Result<Self, GpuError> {
         let precision = deviation.dtype();
         let variance = c.gpu.reduce(ReduceFn::Mean, &square(c, &deviation, precision)?, axes, precision)?;

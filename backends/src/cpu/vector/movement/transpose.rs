@@ -140,8 +140,8 @@ impl Iterator for Starts<'_> {
     }
 }
 
-/// Writes the result of these axes, of which the one at `along` is the operand's last: for all places on the other axes, the
-/// plane of it and the result's last axis.
+/// Writes the result. The axis at `along` is the operand's last one: for every place on the other axes, the
+/// plane of this axis and of the result's last axis is written.
 fn squares<T: Copy>(x: &[T], axes: &[Axis], along: usize, y: &mut [T]) {
     let (columns, rows) = (axes[along].size, axes[axes.len() - 1]);
     // How far apart in the result the elements of the axis are that lie side by side in the operand.

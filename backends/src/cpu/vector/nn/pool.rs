@@ -87,8 +87,9 @@ fn is_met(slide: &Slide) -> Vec<bool> {
     counts(slide).into_iter().map(|count| count > 0).collect()
 }
 
-/// What the elements that are met come to, and what `finish` makes of a row of the output, by its number in the image. The rows
-/// that are met are combined with each other first, and then what that gives along the last axis.
+/// Combines the elements in each window and hands every row of the output, with its number within the image,
+/// to `finish`. First the rows that meet the window are combined with each other, then the elements of that
+/// along the last axis.
 fn pooled(
     c: &Call<'_>,
     slide: &Slide,
