@@ -30,7 +30,8 @@ pub struct Case {
     pub model: Model,
     /// The model as ONNX bytes.
     pub onnx: Vec<u8>,
-    /// The program that these are, where that is more than the model: it leads to the model at these inputs.
+    /// The program that the bytes hold, if it is more than the model (it has a Loop, say). Import at these
+    /// inputs makes the model of it.
     pub program: Option<Program>,
     /// The forms that it was written in, by name.
     pub forms: Vec<&'static str>,
@@ -205,7 +206,8 @@ pub fn program(bytes: &[u8]) -> Result<Program, onnx::Error> {
     onnx::proto::decode("model", bytes).and_then(Program::read)
 }
 
-/// What a program computes for known inputs. Of what follows from an operator that nobody here knows, the reference will say nothing.
+/// What a program computes for known inputs. Operators that nobody here knows are replaced by stand-ins, and
+/// the reference says nothing of what depends on these.
 pub fn trace(program: &Program, known: &BTreeMap<String, Datum>) -> Result<Imported, onnx::Error> {
     specialise(program, &Options { known_inputs: known, unknown: Unknown::StandIn, ..Options::default() })
 }

@@ -16,8 +16,8 @@ use worker::{Case, Fault, Outcome, Pool, Run, WorkerError};
 /// How many times as long as other cases one may take. A machine that is busy makes it some times as long.
 const USUAL: u32 = 50;
 
-/// How many times as long one may take where what is asked is not whether it hangs, and a few seconds that are lost matter
-/// less than an answer.
+/// How many times as long as other cases one may take if the question is not whether it hangs: then an answer
+/// counts for more than a few lost seconds.
 const ENOUGH: u32 = 200;
 
 /// The part of a case's time that is given at most, but for [`SECOND`] and what the whole model takes.
@@ -67,7 +67,8 @@ impl Hurry {
         *whole = took.max(*whole);
     }
 
-    /// What a case gets of its time, on an engine on which other cases take so many seconds, if that is known.
+    /// The time limit for a case, if other cases on its engine take `usual` seconds (`None` if that is not
+    /// known).
     fn given(&self, time: Duration, usual: Option<f64>) -> Duration {
         let whole = *self.whole.lock().unwrap_or_else(PoisonError::into_inner);
         let most = (time / PART).max(SECOND);
@@ -114,8 +115,9 @@ fn hung() -> Run {
     Run { outcome, engine_seconds: 0.0, wall_seconds: 0.0, stderr: String::new(), late_fault: None }
 }
 
-/// What is enough of its time for a case that is known to hang at another level of its engine, or is not asked whether it hangs, where other
-/// cases take so many seconds, if that is known.
+/// The time limit for a case that hung at another level of its engine, or that is not asked whether it hangs:
+/// [`ENOUGH`] times as long as other cases take, but at least a second and at most half of `time`. If it is
+/// not known what other cases take, half of `time`.
 pub(crate) fn enough(time: Duration, usual: Option<f64>) -> Duration {
     let most = (time / 2).max(SECOND);
     times(ENOUGH, usual).map_or(most, |it| it.clamp(SECOND, most)).min(time)

@@ -24,7 +24,8 @@ use crate::target::Target;
 pub struct Isolated {
     /// The model, functions inlined.
     pub flat: Model,
-    /// For each of its nodes the node of the model that it was, or the call that it was met in.
+    /// Where each of its nodes comes from: the node of the model that it was, or the call whose function it
+    /// stood in.
     pub from: Vec<NodeId>,
     /// Its inputs, in order.
     pub inputs: Vec<Tensor>,
@@ -118,7 +119,7 @@ impl Trial {
         Ok(self.ran(target)?.outcome)
     }
 
-    /// What a target makes of it, and what that took.
+    /// Runs it on a target.
     pub fn ran(&self, target: &Target) -> Result<Run, WorkerError> {
         target.run(&self.onnx, &self.inputs, &self.interface)
     }

@@ -15,7 +15,8 @@ use std::collections::BTreeMap;
 /// The longest name that is taken over.
 const LONGEST: usize = 64;
 
-/// The name of an engine, from what it is on the command line and what it says itself.
+/// The name of an engine. For a command it is made of what the engine calls itself, for all others it is the
+/// name on the command line.
 pub(crate) fn name(engine: &str, hello: &str) -> String {
     if !engine.starts_with("cmd:") {
         return engine.to_owned();

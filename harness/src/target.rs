@@ -244,8 +244,9 @@ impl Target {
         }
     }
 
-    /// Runs a model on tensors for its inputs; `interface` says what these and its outputs are made of. Where the engine says
-    /// that it lacks what its unoptimised level runs, that is a refusal ([`Stage::Optimise`]).
+    /// Runs a model on tensors for its inputs; `interface` says how the model's inputs and outputs are made
+    /// of tensors. If the engine says that it lacks something, and its unoptimised level runs the model, that
+    /// counts as a refusal ([`Stage::Optimise`]).
     pub fn run(
         &self,
         onnx: &[u8],
@@ -316,8 +317,9 @@ impl Target {
         self.description().levels.first() == Some(&self.level)
     }
 
-    /// The run, as a refusal where it says that the engine lacks something and the unoptimised level gives outputs: that
-    /// has shown that the engine supports the case. Whether it does is found out where it is not known.
+    /// Turns the answer "unsupported" into a refusal if the unoptimised level gives outputs: then the engine
+    /// does support the case. `supports` says whether that level gives outputs; if it is `None`, the level is
+    /// asked.
     fn confirm_unsupported(
         &self,
         ran: Run,

@@ -106,7 +106,8 @@ impl fmt::Display for Allowance {
     }
 }
 
-/// The allowances that an answer rests on: that for which nothing can be said of it, and those that outputs need.
+/// The allowances that an answer rests on: the one that makes it incomparable, and those that its outputs
+/// need.
 pub fn needed(verdict: Option<&Verdict>, comparisons: &[Comparison]) -> BTreeSet<Allowance> {
     let why = match verdict {
         Some(Verdict::Incomparable(why)) => why.allowance(),
@@ -138,9 +139,9 @@ pub fn undefined(model: &Model, evaluation: &Evaluation) -> Vec<bool> {
     dependants(&model.graph, evaluation, |tap| !tap.undefined.is_empty())
 }
 
-/// Whether implementations may have other integers on which it depends whether an operator is defined: a divisor that may be 0, an index
-/// that may be out of range. (With floats an operator that is undefined gives NaN, and refuses nothing.) A right engine may
-/// have computed another one: [`Allowance::Undefined`].
+/// Whether an operator may be undefined in some implementation that is right: an integer that decides it (a
+/// divisor that may be 0, an index that may be out of range) may differ between implementations. Floats do
+/// not count: with them an undefined operator gives NaN and refuses nothing. See [`Allowance::Undefined`].
 pub fn may_be_undefined(model: &Model, evaluation: &Evaluation) -> bool {
     let graph = &model.graph;
     graph.nodes.iter().any(|node| {
@@ -161,7 +162,7 @@ pub fn may_be_undefined(model: &Model, evaluation: &Evaluation) -> bool {
     })
 }
 
-/// For each node, whether it has such a value or depends on one.
+/// For each node, whether one of its values is such, or a value that it depends on.
 fn dependants(graph: &Graph, evaluation: &Evaluation, is: impl Fn(&Bounded) -> bool) -> Vec<bool> {
     let has = |id| {
         let ports = 0..graph.node(id).outputs.len();

@@ -134,8 +134,8 @@ pub fn fault_symptom(fault: &Fault) -> Symptom {
     Symptom::Fault { kind: fault.kind().to_owned(), place }
 }
 
-/// In which way an engine breaks the protocol. The names of fields are the protocol's own and not the case's, and where in the line one is
-/// missed depends on the line.
+/// How an engine breaks the protocol, without what depends on the case. The name of a missing field stays,
+/// because it is the protocol's own; the place in the line at which it was missed goes.
 fn mistake(what: &str) -> String {
     const MISSING: &str = "missing field `";
     let field = what.split_once(MISSING).and_then(|(_, rest)| rest.split_once('`'));

@@ -80,8 +80,8 @@ impl Assessment {
 pub struct Afar {
     /// The outputs with elements that are further off than good implementations are.
     pub doubts: Vec<Doubt>,
-    /// How many elements were looked at: those that are defined, and for which good implementations have a limit that is narrower than
-    /// the output's values.
+    /// How many elements were looked at: the defined ones for which good implementations have a limit that is
+    /// narrower than the output's values.
     pub told: usize,
     /// How many there are.
     pub elements: usize,
@@ -134,7 +134,7 @@ pub enum Nearness {
     Far,
 }
 
-/// Of the elements that are finite numbers; NaN where there are none.
+/// The root mean square of the finite elements; NaN if there are none.
 pub fn root_mean_square(tensor: &Tensor) -> f64 {
     let values = if tensor.dtype().is_float() {
         tensor.to_f64s()

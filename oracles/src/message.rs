@@ -181,8 +181,8 @@ const LACKING: &[&str] = &[
     "could not find an implementation",
 ];
 
-/// Types that no model can ask for, as ONNX does not have them: the runtime has brought them in where the model has
-/// another that it may well support. tract has i64 as symbolic dimensions, where it comes of a shape.
+/// Types of a runtime's own that ONNX does not have. A complaint about one does not say that the runtime
+/// lacks the model's dtype. tract makes an i64 a symbolic dimension (TDim) if it comes from a shape.
 const OWN_TYPES: &[&str] = &["tdim"];
 
 /// Whether a clean error says that the runtime lacks something that the model asks for.

@@ -25,8 +25,9 @@ impl Tolerance {
         Self { relative, ..Self::ONNX }
     }
 
-    /// The tolerance for tools that know nothing else: each judged element of these outputs may be off by its bound and
-    /// more. Of all such, the one that allows least in sum over these elements, but for rounding up.
+    /// The tolerance for tools that know no bounds. It allows each judged element of these outputs at least
+    /// its bound. Of all such tolerances it is the one that allows least in sum over these elements, except
+    /// that it is rounded up.
     pub fn covering<'a>(outputs: impl IntoIterator<Item = &'a Bounded>) -> Self {
         let mut points: Vec<Point> = outputs.into_iter().flat_map(points).collect();
         let mean = points.iter().map(|p| p.size / points.len() as f64).sum();

@@ -168,15 +168,17 @@ impl std::fmt::Display for Check {
 pub const ROUND_TRIP: &str = "roundtrip";
 
 impl Finding {
-    /// The question that showed it, if that is part of what it is. What an operator does wrong alone is the same bug,
-    /// whichever question showed it; but what is wrong with it when it was written and read again is right without.
+    /// The question that showed it, if that belongs to its identity. If an operator alone is wrong, the bug
+    /// is the same whichever question showed it, except for a round trip: a model that is wrong after it was
+    /// written and read again is right without that.
     pub fn telling_check(&self) -> Option<&Check> {
         let is_alone = self.culprit.as_ref().is_some_and(|culprit| culprit.alone);
         self.check.as_ref().filter(|check| !is_alone || check.oracle == ROUND_TRIP)
     }
 
-    /// Whether it is only the consequence of what the culprit does: a later operator refuses, or panics on, a wrong
-    /// type. Which operator that is, and in which words, is the case's and not the fault's.
+    /// Whether the symptom is only a consequence of the culprit's wrong type: a later operator refuses it, or
+    /// panics on it. Which operator that is, and in which words it complains, depends on the case and not on
+    /// the fault.
     pub fn is_consequence(&self) -> bool {
         let is_in_context = self.culprit.as_ref().is_some_and(|culprit| !culprit.alone && !culprit.is_form());
         is_in_context && matches!(self.symptom, Symptom::Rejected { .. } | Symptom::Fault { .. })

@@ -26,12 +26,13 @@ pub enum Values {
     /// Adversarial ones in one case of three, and in most of those that round to fewer digits.
     #[default]
     Mixed,
-    /// Such values, moved to edges of some operators where that can be done.
+    /// Such values in every case, moved to edges of some operators if that can be done.
     Adversarial,
 }
 
-/// The share of cases that are adversarial where they are mixed: of most, and of those with a value of [`DTypes::NARROW`] or a cast to
-/// a narrower float. Casting and quantising go wrong at ties and at the ends of what a dtype has, and nowhere else.
+/// The share of adversarial cases among mixed ones: of most cases, and of cases with a value of
+/// [`DTypes::NARROW`] or a cast to a narrower float. Casts and quantisation go wrong at ties and at the largest
+/// and smallest numbers.
 const ADVERSARIAL: [f64; 2] = [1.0 / 3.0, 0.75];
 
 /// Whether a model has a value of a narrow dtype, or an operator that rounds floats to another dtype.
@@ -64,7 +65,7 @@ impl Values {
 /// although operands become inputs: a function may be undefined whatever its operands are.
 const DRAWS: u64 = 4;
 
-/// The share of elements of which nothing can be said that is a reason to draw another model.
+/// If at least this share of the elements is open, another model is drawn.
 const MUCH: f64 = 0.1;
 
 /// The most operations of a model whose values are moved to edges: each is recorded, in some 24 bytes.

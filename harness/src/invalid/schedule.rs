@@ -82,7 +82,7 @@ impl Levels {
 pub struct Path {
     /// By how much a new signature moves p.
     pub alpha: f64,
-    /// From which case on p had which value. Where it moved often, only some of the points.
+    /// The cases from which on p had another value, with that value. If p moved often, only some of them.
     pub points: Vec<(u64, f64)>,
 }
 

@@ -19,7 +19,7 @@ const USES: u64 = 4;
 /// How many are drawn for one that is tried.
 const DRAWS: u64 = 8;
 
-/// The dtypes on which a target says of every use of an operator that it lacks it.
+/// The dtypes on which a target says of every tried use of an operator that it lacks it.
 pub(super) fn lacking(
     runner: &Runner<'_>,
     support: &Support,

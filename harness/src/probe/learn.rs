@@ -180,7 +180,8 @@ impl Table {
         }
     }
 
-    /// The conjunction of so many facts that holds of the most uses among `open`, and of none that is supported.
+    /// The conjunction of `facts` facts that holds of the most uses among `open`. It holds of no supported
+    /// use.
     fn best(&self, facts: usize, open: &Bits) -> Option<(Vec<Fact>, Bits)> {
         match facts {
             0 => {
@@ -240,8 +241,8 @@ impl Table {
         Some((context.cloned().into_iter().chain([fact]).collect(), covers))
     }
 
-    /// The facts that hold of an open use and of a supported one: what holds of no supported one needs no further fact. Of
-    /// those that hold of the same uses, the first.
+    /// The facts that hold of an open use and of a supported one, and so need a further fact beside them. Of
+    /// several facts that hold of the same uses there is the first.
     fn contexts(&self, open: &Bits) -> impl Iterator<Item = (&Fact, &Bits)> {
         let mut seen = BTreeSet::new();
         let is_useful = |bits: &Bits| bits.meets(open) && bits.meets(&self.supported) && *bits != self.all;
@@ -281,9 +282,10 @@ pub(super) enum Evidence {
     Sought(usize),
 }
 
-/// How much a form has to be seen refused. A form of one fact of which a third is supported passes for refused in one of
-/// eleven cases, one of which half is in one of sixty-four. With each further fact there are more forms to choose from, and
-/// with a number even more.
+/// How many refused uses must be seen before a form is believed to be refused. With 6 uses, a form of one
+/// fact of which a third is supported is believed in one of eleven cases, (2/3)⁶, and one of which half is
+/// supported in one of sixty-four. Each further fact gives more forms to choose from, and a number gives even
+/// more, so these need more.
 pub(super) fn needed(form: &Form) -> Evidence {
     let number = |fact: &Fact| match fact.test {
         Test::Is(_) | Test::AtLeast(_) | Test::AtMost(_) => NUMBER,

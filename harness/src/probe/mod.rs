@@ -12,8 +12,8 @@
 //! what the guesses leave over on others, until nothing surprises it. Then graphs of ten nodes are drawn without these forms;
 //! of those that are refused all the same, each operator is tried alone, and the probe goes on from there.
 //!
-//! What an engine says it does not support is kept out of the graphs meant for it; what it refuses in other words, what
-//! crashes it and what it gets wrong is not: that is what a campaign is for.
+//! Only what an engine *says* it does not support is kept out of the graphs meant for it. What it refuses in other words,
+//! what crashes it and what it gets wrong stays in: finding that is the campaign's work.
 
 mod composites;
 mod learn;

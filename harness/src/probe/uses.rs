@@ -181,8 +181,8 @@ impl<'t> Runner<'t> {
         Ok(differential::lacks(&self.run(case)?).map(message::normalise))
     }
 
-    /// Whether no value of a case is beyond what the engine computes in: it says of such a value that it lacks it, which
-    /// teaches nothing of the operator.
+    /// Whether the engine can hold all values of a case. An engine that computes in narrower integers says
+    /// that it lacks larger values, which teaches nothing about the operator.
     fn takes_values_of(&self, case: &Case) -> bool {
         let constants = case.model.graph.nodes.iter().filter_map(|node| match &node.kind {
             NodeKind::Constant(tensor) => Some(&**tensor),
@@ -209,7 +209,7 @@ impl<'t> Runner<'t> {
         Ok(tried.into_iter().flatten().collect())
     }
 
-    /// Makes and runs cases; of those that the engine refuses, each operator alone.
+    /// Makes and runs cases. If the engine refuses one, each of its operators is tried alone.
     pub(super) fn together(&self, maker: &Maker<'_>, cases: &[u64]) -> Result<Vec<Together>, WorkerError> {
         self.each(cases, |&index| {
             let made = maker.make(index).ok().filter(|case| self.takes_values_of(case));

@@ -189,7 +189,7 @@ impl Support {
     }
 }
 
-/// How it is said on which dtypes an operator is lacking that is written out where it is read.
+/// How the file states the dtypes on which a written-out operator is lacking: these words, then the dtypes.
 const ON: &str = "dtype is ";
 
 /// A text in quotes. What JSON escapes, TOML reads; a DEL is one character more that TOML does not take as it is.

@@ -34,7 +34,8 @@ pub struct Support {
     /// Whether a value that comes for an input with a default takes the place of that.
     pub overrides_defaults: bool,
     lacking: Vec<Lacking>,
-    /// The dtypes on which it was found to lack operators that are written out where they are read.
+    /// For operators that are written out where they are read: the dtypes on which the engine was found to
+    /// lack each.
     composites: BTreeMap<&'static str, DTypes>,
     /// The forms that are lacking, for the generator.
     refused: Refused,
