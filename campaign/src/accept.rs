@@ -39,8 +39,9 @@ pub struct NotFound {
     pub pattern: Pattern,
 }
 
-/// An entry for each signature that no list covers yet: all, or those that one of the patterns in `only` matches; but for those that
-/// say too little and are in `only` not word for word. Which are covered the report says ([`Report::mark_known`]).
+/// An entry for each signature that no list covers yet: for all of them, or for those that a pattern in
+/// `only` matches. A signature that says too little is skipped, unless `only` names it word for word. The
+/// report says which signatures are covered ([`Report::mark_known`]).
 pub fn entries(
     report: &Report,
     identity: &Identity,

@@ -19,8 +19,8 @@ pub enum Exit {
 }
 
 impl Exit {
-    /// What a command ends with that looks for something: whether it has found something, and whether a signal kept it from looking at all
-    /// that was asked for.
+    /// The exit code of a command that looks for something: did it find anything, and did a signal stop it
+    /// early?
     pub const fn of(has_found: bool, was_interrupted: bool) -> Self {
         match (has_found, was_interrupted) {
             (true, _) => Self::Findings,

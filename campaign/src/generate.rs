@@ -240,8 +240,8 @@ fn one(
     Ok(made)
 }
 
-/// The case with what the reference says of it, or another one of that number where this leaves an element of the outputs
-/// undefined.
+/// The case with what the reference says of it. If an element of the outputs is undefined, another case of
+/// the same number is drawn, up to [`REDRAWS`] times.
 fn defined(maker: &Maker<'_>, profile: &Profile, mut case: Case) -> Result<(Made, Evaluation), CorpusError> {
     let (index, mut draws) = (case.index, 0);
     loop {

@@ -37,8 +37,8 @@ pub enum Fate {
     Unseen,
 }
 
-/// What becomes of each entry of a list. Of several that cover a former name, the one that says most of it is the one that
-/// is meant.
+/// What becomes of each entry of a list. If several entries cover a former name, the most precise of them is
+/// the one that was meant.
 pub fn fates(known: &Known, seen: &BTreeSet<Names>) -> Vec<Fate> {
     let mut fates = vec![Fate::Unseen; known.entries().len()];
     for names in seen {

@@ -21,7 +21,8 @@ impl Shard {
     /// A campaign that is not split.
     pub const WHOLE: Self = Self { index: 0, count: 1 };
 
-    /// The case that is `number`-th of this part; `u64::MAX`, which no campaign comes to, where none is.
+    /// The index of the `number`-th case of this part. If there is none, `u64::MAX`, which no campaign
+    /// reaches.
     pub fn case(self, number: u64) -> u64 {
         let stripe = (number / STRIPE).saturating_mul(self.count).saturating_add(self.index);
         stripe.checked_mul(STRIPE).map_or(u64::MAX, |first| first + number % STRIPE)

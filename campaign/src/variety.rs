@@ -12,8 +12,8 @@ use serde::{Serialize, Serializer};
 /// What occurs in some models, each thing once, however often it does. As JSON, how much there is of each.
 #[derive(Clone, Debug, Default)]
 pub struct Variety {
-    /// Operators that met, as the models are written: who gives a value, and who reads it, branches, loops and functions included. One
-    /// that is written out in others where it is read is one operator.
+    /// Pairs of operators in the models as they are written: one gives a value that the other reads, in
+    /// branches, loops and functions, too. An operator that import writes out counts as one.
     pairs: BTreeSet<(String, String)>,
     /// Uses of operators in what is computed at the inputs, by a digest of each: the operator, and the shapes of all its operands and
     /// outputs.

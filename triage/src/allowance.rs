@@ -38,8 +38,9 @@ impl<'e> Exam<'e> {
 }
 
 impl Suspect<'_> {
-    /// A verdict after the allowances for which nobody need be to blame: what the target says that it lacks, and outputs
-    /// that it may get wrong because it is as narrow as it declares.
+    /// The verdict after the allowances that need no culprit: for a lack that the target states, and for
+    /// wrong outputs of a target that declares to compute in narrower integers. An answer "unsupported"
+    /// becomes a refusal if the target lacks neither a known form nor an operator alone.
     pub fn settled(
         &self,
         target: &Target,

@@ -152,7 +152,7 @@ impl<'a> Suspect<'a> {
         }
     }
 
-    /// The verdict on a finding: with someone to blame, and after the allowances that depend on who that is.
+    /// The verdict on a finding with its culprit, after the allowances that depend on who the culprit is.
     pub(crate) fn accuse(
         &self,
         target: &Target,
@@ -216,7 +216,7 @@ impl<'a> Suspect<'a> {
         self.isolated().map(|isolated| Whole { target, isolated, memory: &self.memory })
     }
 
-    /// The model with its inputs, where that is all that a target needs to show a finding.
+    /// The flat model with its inputs, if the target needs no more to show the finding.
     pub(crate) fn flat(&self, target: &Target, finding: &Finding) -> Result<Option<Problem>, WorkerError> {
         let is_enough = match self.program {
             Some(_) => self.shown_flat(target, finding)?.is_some(),
@@ -245,7 +245,7 @@ impl Whole<'_> {
         Ok(Blamed { refuses_alone, ..blamed })
     }
 
-    /// Asks each operator that a wrong output depends on alone, of those that are to be asked.
+    /// Runs operators alone: those that a wrong output depends on and that `is_asked` accepts.
     fn ask_alone(
         &self,
         finding: &Finding,
@@ -341,7 +341,8 @@ pub fn blame(
     Suspect::new(model, inputs, target.profile).blame(target, finding)
 }
 
-/// For each node, whether the output that is off depends on it; all, where that is not known.
+/// For each node, whether the wrong output depends on it. True for all nodes if it is not known which output
+/// is wrong.
 fn suspects(graph: &Graph, finding: &Finding) -> Vec<bool> {
     let off = finding.worst.as_ref().and_then(|w| graph.outputs.iter().find(|o| o.name == w.output));
     let Some(output) = off else { return vec![true; graph.nodes.len()] };

@@ -18,7 +18,8 @@ use crate::reduce::Problem;
 /// A node of a program alone, with the values of its operands.
 #[derive(Clone, Debug)]
 pub(crate) struct Composite {
-    /// Where it is among the nodes of the main graph, and those that it cannot be without, in order.
+    /// The places, in order, of the node and of the nodes that it cannot be without, among the nodes of the
+    /// main graph.
     pub(crate) nodes: Vec<usize>,
     /// Its operator.
     pub(crate) name: String,
@@ -32,7 +33,8 @@ pub(crate) struct Composite {
 /// themselves.
 const CONTROL_FLOW: [&str; 3] = ["If", "Loop", "Scan"];
 
-/// Whether a node is an operator that is written out: one that is read, and of which there is none of ours.
+/// Whether a node is an operator that import writes out: import knows it, and there is no operator of ours
+/// for it.
 pub(crate) fn is_composite(node: &Node) -> bool {
     let name = node.rest.op_type();
     let is_read = onnx::import::knows(node.rest.domain(), name);
@@ -161,8 +163,8 @@ pub(crate) fn values(
     of.iter().map(|value| given(value).or_else(|| tensors.get(value).cloned())).collect()
 }
 
-/// What the nodes of a program are called that is one group: each by its operator and the names of its
-/// attributes, with the values of those that are words. `None` for any other program.
+/// The names of a program's nodes, if all of them are one group; otherwise `None`. A name holds the operator
+/// and its attributes, with an attribute's value only if that is a word.
 pub(crate) fn names(program: &Program) -> Option<Vec<String>> {
     let body = &program.main.body;
     let is_all = |group: &Vec<usize>| group.len() == body.nodes.len();

@@ -19,8 +19,8 @@ use harness::target::Target;
 /// The cases of a campaign that are all taken apart where they are suspect.
 const FIRST: u64 = 1024;
 
-/// Of the later ones, one in so many: an engine that is suspect in half of its cases must not make a campaign several times as
-/// long.
+/// Of the later suspect cases, one in this many is taken apart. An engine that is suspect in half of its
+/// cases must not make a campaign several times as long.
 const ONE_IN: u64 = 16;
 
 /// Whether a suspect answer to a campaign's case of this number is taken apart. It follows from the number alone, so that threads

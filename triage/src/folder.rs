@@ -139,7 +139,7 @@ pub struct Saved<'a> {
 }
 
 impl<'a> Saved<'a> {
-    /// A case of a campaign with the reference's outputs, of which a model that is not valid has none, and what was found.
+    /// A case of a campaign, with the reference's outputs (none if the model is invalid) and what was found.
     pub fn of(
         case: &'a Case,
         seed: u64,

@@ -144,8 +144,8 @@ impl<'p> Forms<'p> {
         all
     }
 
-    /// For each operator that has computed operands where this program has attributes, its name and the program with constants
-    /// for these.
+    /// For each operator with computed operands that are attributes here, its name and the program with
+    /// constants in place of these operands.
     pub(crate) fn parameters(&self) -> Vec<(String, Program)> {
         let nodes: BTreeSet<usize> = self.program.open_parameters().iter().map(|&(at, ..)| at).collect();
         let without = |at: usize| {
@@ -330,7 +330,7 @@ fn with_parameters_of(
     Some(program.with_constants(&constants)?.pruned())
 }
 
-/// The program with the sizes of those of its inputs said that are tensors, if one is not.
+/// The program with its tensor inputs declared by their full types. `None` if they already are.
 fn with_sizes(program: &Program, inputs: &BTreeMap<String, Datum>) -> Option<Program> {
     let mut said = program.clone();
     let mut is_new = false;

@@ -48,7 +48,7 @@ pub enum NoInputs {
     Sizes {
         /// Why not.
         why: onnx::Error,
-        /// Such sizes, of those that were tried.
+        /// The sizes that the error message is about, of those that were tried.
         sizes: String,
     },
     /// The model cannot be read with any of the numbers that were tried for its inputs.
@@ -81,14 +81,15 @@ const DRAWS: u64 = 4;
 /// many trips takes a second.
 const LACKS: usize = 8;
 
-/// Inputs for a model that comes without. For one that is too large for a search they are as they are drawn: whether the model is defined
-/// on them, the reference says that evaluates it. Shapes that the model declares and does not have are left out of it.
+/// Invents inputs for a model that comes without. If the model is too large for a value search they are
+/// random, and the reference's evaluation tells whether the model is defined on them. Declared shapes that
+/// the model does not keep are removed from it.
 pub fn invent(folder: &mut CaseFolder, given: &Given, seed: u64) -> Result<Invented, NoInputs> {
     invented(folder, given, seed, Dear::Refuse)
 }
 
-/// Inputs for a model that comes without, which may be too large for the reference too: then nobody knows whether the model is defined on
-/// them.
+/// Invents inputs for a model that comes without. The model may be too large for the reference as well; then
+/// nobody knows whether it is defined on them.
 pub fn invent_any(folder: &mut CaseFolder, given: &Given, seed: u64) -> Result<Invented, NoInputs> {
     invented(folder, given, seed, Dear::Draw)
 }
@@ -274,7 +275,7 @@ impl Room {
         Self(reference::MAX_ELEMENTS)
     }
 
-    /// Whether there is room for one more, which takes it.
+    /// Reserves room for one more tensor. If there is not enough, returns false and reserves nothing.
     fn has(&mut self, ty: &Type) -> bool {
         let count = if ty.is_countable() { ty.count().unsigned_abs() } else { u64::MAX };
         let rest = self.0.checked_sub(count);
@@ -298,8 +299,8 @@ fn plain(ty: &Type, stream: Stream) -> Tensor {
     }
 }
 
-/// The inputs with which the model is defined: those that something was read from as they are known, those that are given, and
-/// others that are searched.
+/// The inputs on which the model is defined. Inputs that are given, and inputs that import has read something
+/// from, keep their values; the others are searched.
 fn found(
     imported: &Imported,
     known: &BTreeMap<String, Datum>,

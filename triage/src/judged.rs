@@ -34,7 +34,7 @@ pub struct Judged {
 pub struct Told<'j> {
     /// The finding.
     pub finding: &'j Finding,
-    /// Whether it is what an oracle said of the whole case, and not what shows behind that.
+    /// Whether an oracle said this of the whole case. If not, it showed only behind another finding.
     pub is_verdict: bool,
     /// A smaller case that shows it.
     pub smaller: Option<Smaller>,

@@ -152,7 +152,8 @@ impl Subject {
         Ok(local)
     }
 
-    /// Says of what stands for an operator that nobody here knows that it is that. Of several nodes the last gives its result.
+    /// Renames the stand-ins of operators that nobody here knows: such an operator is listed once, by its own
+    /// name and as open. If several nodes stand for one operator, the last of them gives its result.
     fn name_unknown(&self, origins: &[&Origin], operators: &mut Vec<Judged>) {
         let unknown = |judged: &Judged| {
             let origin = origins[judged.node as usize];
@@ -231,7 +232,7 @@ pub struct Local {
 pub struct Judged {
     /// The node of the flat graph.
     pub node: u32,
-    /// What the model calls it; empty where that is not known.
+    /// The node's name in the model; empty if not known.
     pub name: String,
     /// The operator.
     pub op: String,
@@ -245,8 +246,8 @@ pub struct Judged {
     pub used: f64,
     /// How many elements the reference was asked about.
     pub elements: usize,
-    /// For how many of these elements the reference says nothing: implementations may disagree about them, or
-    /// the standard leaves them undefined.
+    /// How many of these elements the reference leaves open: implementations may disagree about them, or the
+    /// standard leaves them undefined.
     pub undecided: usize,
 }
 

@@ -39,7 +39,8 @@ pub struct Found {
 }
 
 impl Found {
-    /// A finding that is called by what its whole case shows, with the culprit alone, where that fails alone.
+    /// A finding under the name that its whole case gives it. Its smaller case is the culprit alone, if the
+    /// culprit fails alone.
     fn unreduced(finding: Finding, alone: Option<Alone>) -> Self {
         let smaller = alone.map(|problem| Smaller { problem, finding: finding.clone(), is_steady: false });
         Self { finding, smaller, tries: 0 }
@@ -56,8 +57,9 @@ impl Found {
     }
 }
 
-/// Reduces a finding of a target, and names it: by the culprit alone, or by the whole case. What cannot be reduced keeps the
-/// name that it has, and so does what follows from a wrong type.
+/// Reduces a finding of a target and names it after what is left. The culprit alone is reduced if it fails
+/// alone, otherwise the whole case. A finding that cannot be reduced keeps its name, and so does one that
+/// only follows from a wrong type.
 pub(crate) fn named(
     target: &Target,
     finding: Finding,
@@ -190,7 +192,7 @@ fn names(graph: &Graph, nodes: &[NodeId]) -> Vec<String> {
     nodes.iter().filter_map(name).collect()
 }
 
-/// What a target does wrong on what is left, of which no operator fails alone.
+/// What a target does wrong on a reduced problem in which no operator fails alone.
 pub(crate) fn judged(target: &Target, problem: &Problem) -> Result<Option<Rest>, WorkerError> {
     let node = Cell::new(None);
     let accuse = |suspect: &Suspect<'_>, tame: Tame, finding: Box<Finding>| {

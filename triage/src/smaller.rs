@@ -25,7 +25,7 @@ pub struct Smaller {
     pub problem: Problem,
     /// What it shows, under the finding's name.
     pub finding: Finding,
-    /// Whether a process that has run nothing else has shown that, with all its time: who names a hang asks for it.
+    /// Whether a fresh process has already shown it, with the whole time limit. Naming a hang requires that.
     pub is_steady: bool,
 }
 
@@ -39,8 +39,8 @@ pub struct Tried {
 }
 
 impl Smaller {
-    /// Whether a process that has run nothing else shows it, too. What earlier cases left behind in the process that it was found in may
-    /// have a part in what it showed there. `None` where it is too large for the reference by itself.
+    /// Whether a fresh process shows it, too. In the process in which it was found, something that earlier
+    /// cases left behind may have a part in it. `None` if the case is too large for the reference.
     pub fn is_steady(&self, target: &Target) -> Result<Option<bool>, WorkerError> {
         if self.is_steady {
             return Ok(Some(true));

@@ -15,7 +15,7 @@ use crate::known::{FILE, WriteUp};
 /// The share of the memory that is free which a model may take: its tensors are a second copy, and whoever runs it has more.
 const SHARE: u64 = 4;
 
-/// Reads a case. A finding that is written up gives the case that is in its file.
+/// Reads a case. The folder of a written-up finding gives the case in its file.
 pub fn read(path: &Path) -> Result<CaseFolder, onnx::Error> {
     let written_up = path.join(FILE);
     if written_up.is_file() {

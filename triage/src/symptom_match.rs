@@ -48,8 +48,8 @@ impl SymptomMatch {
 /// The signal by which a division of integers by 0 ends.
 const DIVIDED: &str = "SIGFPE";
 
-/// Whether two refusals have one cause, of which one may be told within more words, or be cut off sooner: runtimes wrap what is wrong
-/// in a body in what they were doing with the node that holds it.
+/// Whether two refusals have one cause. One message may have more words around it, or be cut off sooner: a
+/// runtime puts what it was doing with the node before what is wrong in the node's body.
 pub(crate) fn same_cause(a: &Symptom, b: &Symptom) -> bool {
     let (Symptom::Rejected { message: a, .. }, Symptom::Rejected { message: b, .. }) = (a, b) else {
         return false;

@@ -25,7 +25,7 @@ pub(super) struct Counted {
     pub(super) trouble: Vec<String>,
     /// Whether the campaign's time was over before the case was judged.
     pub(super) is_cut_off: bool,
-    /// What was found, with what it takes to save it.
+    /// The case and its findings, if anything was found: what is needed to save it.
     pub(super) found: Option<Box<Found>>,
 }
 
@@ -36,7 +36,7 @@ pub(super) struct Found {
     pub(super) outputs: BTreeMap<&'static str, Vec<interp::Bounded>>,
     /// Each finding, in the order of the targets, and of the questions to each.
     pub(super) findings: Vec<Find>,
-    /// What it was reduced to, by signature, as far as that was done when it ran.
+    /// The reduced cases, by signature, as far as the case was reduced when it ran.
     pub(super) reduced: BTreeMap<String, Reduced>,
 }
 

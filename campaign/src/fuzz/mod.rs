@@ -56,7 +56,7 @@ pub struct Plan<'p> {
     pub time: Option<Duration>,
     /// This machine's part.
     pub shard: Shard,
-    /// In how many cases of one signature are saved, beside those that are smaller than all before.
+    /// How many cases of one signature are saved. Cases that are smaller than all before come on top.
     pub saved_per_signature: u64,
     /// The most bytes that saved cases take.
     pub max_disk: Option<u64>,

@@ -31,8 +31,9 @@ impl Reduced {
         Self { case: named(finds).map(|(find, smaller)| (find.target, smaller.clone())), steady: None }
     }
 
-    /// What a case is reduced to for some of its findings: what naming has left of it, or, where the name was there without that, what
-    /// is left under this name. What is known is left as naming has it.
+    /// The reduced case for some findings of a case: the one that naming has made or, if naming made none
+    /// because the name was there already, a reduction that keeps the name. Known findings are not reduced
+    /// beyond what naming did.
     pub(super) fn of(
         plan: &Plan<'_>,
         found: &Found,
@@ -96,8 +97,8 @@ impl Seen {
         Self { saved_per_signature: plan.saved_per_signature, signatures: Mutex::new(signatures.collect()) }
     }
 
-    /// Reduces a case for those of its signatures for which it seems to be saved: it comes before all others that have run, or is
-    /// smaller, or there are too few.
+    /// Reduces a case for each of its signatures under which it will probably be saved: no earlier case has
+    /// run with this signature, or none is as small, or too few cases of it are saved.
     pub(super) fn reduce(
         &self,
         plan: &Plan<'_>,

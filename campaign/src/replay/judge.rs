@@ -232,7 +232,7 @@ impl Reference {
         })
     }
 
-    /// What comes of a run, and what a campaign calls what it finds.
+    /// The judgement on a run, with the signatures under which a campaign reports what is wrong.
     pub(super) fn judge_and_name(&self, target: &Target, ran: &Run) -> Judgement {
         let judged = self.judge(target, &ran.outcome);
         if !judged.result.is_wrong() || !judged.signatures.is_empty() {
@@ -323,8 +323,8 @@ impl Reference {
         })
     }
 
-    /// The verdict with the allowances that a campaign knows, and that of a user who runs what an engine says that it has not:
-    /// wrong numbers and refusals are excused then, and no fault.
+    /// The verdict after the allowances of a campaign and one more. The user may run what an engine says that
+    /// it lacks: then wrong numbers and refusals are excused, and faults are not.
     fn allowed(
         &self,
         target: &Target,

@@ -217,7 +217,7 @@ pub struct Unjudged {
     pub operators: BTreeSet<String>,
 }
 
-/// A model that says of some of its values that they have another shape than they have.
+/// A model that declares another shape for some of its values than they have.
 #[derive(Clone, Debug, Serialize)]
 pub struct Misdeclared {
     /// The case.

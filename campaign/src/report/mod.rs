@@ -63,12 +63,13 @@ pub struct Report {
     pub clusters: Vec<Cluster>,
     /// How many cases with findings were not saved because the disk budget was used up.
     pub not_saved: u64,
-    /// The signatures of the list of known findings that were not met, of those that are about an engine that ran, in that version.
+    /// The signatures on the list of known findings that were not met. Only entries about an engine that ran,
+    /// in the version that ran, are listed.
     pub known_unseen: Vec<String>,
     /// How many entries of that list are about other engines or versions.
     #[serde(default)]
     pub known_elsewhere: u64,
-    /// The signatures of that list whose date has passed, so that they matched nothing.
+    /// The expired signatures on that list. They match nothing.
     pub known_expired: Vec<String>,
     /// What operators computed, and how their results compare with the reference.
     pub by_operator: BTreeMap<String, OperatorNumbers>,
@@ -96,9 +97,9 @@ pub struct Report {
     pub footprints: Footprints,
     /// The levels of the cases, and the answers to invalid models.
     pub levels: LevelTally,
-    /// Faults of workers that no case has by itself, by engine and kind: what earlier cases left behind (a thread, a
-    /// second answer, memory) struck later ones, which then ran in a fresh process. They depend on which worker got which
-    /// case, so they are of this session alone.
+    /// Faults that no case shows by itself, by engine and kind: an earlier case left something behind (a
+    /// thread, a second answer, memory) that struck a later one, which then ran in a fresh process. They
+    /// depend on which worker got which case, so they are of this session alone.
     pub late_faults: BTreeMap<String, BTreeMap<String, u64>>,
     /// Seconds inside the engines: to load them, for cases, to find who is to blame, and before the campaign to see what
     /// they lack.
@@ -139,7 +140,7 @@ pub struct Elements {
     pub undecidable: u64,
     /// How many of them are undefined.
     pub undefined: u64,
-    /// How many of those that were right are suspect.
+    /// How many of the right elements are suspect.
     #[serde(default)]
     pub suspect: u64,
     /// The share that is undecidable.

@@ -28,7 +28,8 @@ pub struct Others {
 }
 
 impl Others {
-    /// What a target, which has these findings, made of one case in which something was found; `None` where it was not asked.
+    /// What a target made of one case in which this finding was found. `found` are the target's own findings
+    /// on the case. `None` if the target was not asked.
     pub(crate) fn of(finding: &Finding, judged: &Judged, found: &[&Finding]) -> Option<Self> {
         if found.iter().any(|other| is_same(finding, other)) {
             return Some(Self { same: 1, ..Self::default() });

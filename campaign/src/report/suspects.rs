@@ -36,7 +36,7 @@ pub struct SuspectKind {
     pub target: String,
     /// What is suspect in it.
     pub example: Doubt,
-    /// Where that is saved.
+    /// The saved case.
     pub saved: Option<SavedSuspect>,
 }
 

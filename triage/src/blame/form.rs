@@ -19,9 +19,9 @@ use harness::target::Target;
 /// What comes of the operators that a target sees.
 #[derive(Default)]
 struct Seen {
-    /// The one that fails alone, if one does in a way that is like the finding.
+    /// The culprit, if an operator fails alone in a way that is like the finding.
     blamed: Blamed,
-    /// Whether it shows the very same, and the output that is off hangs on it.
+    /// Whether the culprit alone shows exactly the finding's symptom, and the wrong output depends on it.
     is_same: bool,
 }
 
@@ -132,7 +132,7 @@ impl Suspect<'_> {
         Ok(Seen { blamed: Blamed { refuses_alone, ..blamed }, is_same })
     }
 
-    /// Of which operator the computed operands are to blame: ` of ` and its name, if they are those of one.
+    /// The operator whose computed operands are to blame, as ` of ` and its name. Empty if no single one is.
     fn parameter_of(
         &self,
         target: &Target,

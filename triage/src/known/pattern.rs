@@ -49,7 +49,8 @@ impl Pattern {
         candidates.into_iter().find(|pattern| pattern.matches(name)).unwrap_or_else(|| Self(name.to_owned()))
     }
 
-    /// The pattern that says more of what it matches first; equal only to itself.
+    /// Orders patterns: the one with more characters that are not wildcards comes first. Only the same
+    /// pattern is equal.
     pub(super) fn cmp_telling(&self, other: &Self) -> Ordering {
         let said = |pattern: &Self| pattern.0.chars().filter(|&c| c != '*').count();
         said(other).cmp(&said(self)).then_with(|| self.0.cmp(&other.0))

@@ -40,7 +40,8 @@ pub struct WriteUp {
     pub signatures: Vec<Covered>,
     /// Why no campaign reports it.
     pub unmet: Option<String>,
-    /// What the case is called, where none of these signatures is that: one so wide would hide too much in a list.
+    /// The signature of the case, if it is none of `signatures`: a list entry as wide as this one would hide
+    /// too much.
     pub shows: Option<Pattern>,
     /// The case that shows it.
     pub case: Kept,

@@ -23,7 +23,7 @@ use crate::reduce::scalar::{Part, slice};
 /// Beyond so many unknowns, only the solutions in which everything is small are tried.
 const MOST_UNKNOWNS: usize = 64;
 
-/// So many of these.
+/// How many of these solutions are tried.
 const ALL_SMALL: u64 = 4;
 
 pub(super) fn candidates(shown: &Shown) -> Candidates<'_> {

@@ -11,7 +11,8 @@ use crate::reduce::problem::Problem;
 use crate::reduce::rewrite::Edit;
 use crate::reduce::scalar::{Scalar, scalars, tensor};
 
-/// What becomes of a number in a tensor: its dtype decides what a one is, its first number what is equal to it.
+/// A simpler number for one in a tensor. It is given the tensor (for its dtype), the tensor's first number
+/// and the number itself.
 type Simpler = fn(&Tensor, Scalar, Scalar) -> Scalar;
 
 /// The ways to make a number simpler, the simplest result first.
