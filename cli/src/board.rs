@@ -17,7 +17,7 @@ use triage::known::Known;
 /// How often the board is drawn, and how often a thread looks whether it is to end.
 const EVERY: Duration = Duration::from_secs(1);
 const BLINK: Duration = Duration::from_millis(50);
-/// The rate is that of the latest blocks that together took so many seconds.
+/// How many seconds of running time the shown rate covers, counted back from the latest block.
 const RECENT: f64 = 20.0;
 /// So many findings, and so many engines, are shown.
 const NEWEST: usize = 6;
@@ -170,7 +170,7 @@ fn verdicts(report: &Report) -> Vec<String> {
     lines
 }
 
-/// The signatures that came up last; where there is a list of known findings, those that are not on it come first.
+/// The newest signatures. If there is a list of known findings, signatures that are not on it come first.
 fn newest(report: &Report, known: &Known) -> Vec<String> {
     let mut clusters: Vec<_> = report.clusters.iter().collect();
     clusters.sort_by_key(|c| (c.known.is_some(), Reverse(c.first), &c.signature));

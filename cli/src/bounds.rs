@@ -122,7 +122,8 @@ impl Bounds {
         Ok(flags.or(file))
     }
 
-    /// The settings for what is asked for: those of a taste, without operators of ours where none of those that are named is one.
+    /// The settings that the arguments ask for: those of the taste. If `--ops` names only operators that are
+    /// written out, none of ours is drawn. Fails if this machine has too little memory for such models.
     pub(crate) fn settings(&self, taste: &Taste) -> anyhow::Result<Settings> {
         let base = Settings { composites: self.written_out(taste), ..Settings::default() };
         let mut settings = taste.settings_over(base)?;
@@ -139,7 +140,7 @@ impl Bounds {
         Ok(settings)
     }
 
-    /// The operators that are written out where they are read: those that are named, or all where no operator is.
+    /// The written-out operators to draw: those that are named, or all if no operator is named.
     fn written_out(&self, taste: &Taste) -> Composites {
         let mut composites = forms::composite::usual();
         if !taste.ops.is_empty() || !self.ops.is_empty() {
@@ -209,7 +210,7 @@ fn named(text: &str) -> Result<Named, String> {
     }
 }
 
-/// Why an operator is none to ask for, where it is one that models may have.
+/// Why an operator cannot be asked for, if it is one that models may have.
 fn undrawn(name: &str) -> Option<String> {
     let is_read = ops::find(name).is_none() && onnx::import::knows("", name);
     is_read.then(|| format!("`{name}` is read in models, and cannot be asked for"))

@@ -22,7 +22,7 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
-    /// Of so many steps, if that is known; nothing with `--quiet`.
+    /// A bar for `length` steps, if the number is known. Hidden with `--quiet`.
     pub(crate) fn new(common: Common, length: Option<u64>, what: &str) -> Self {
         if common.quiet {
             return Self { bar: ProgressBar::hidden(), _lines: None };

@@ -34,7 +34,7 @@ pub enum Answer {
     },
     /// It is wrong as was found before.
     Known {
-        /// Where that is written up.
+        /// The written-up finding.
         finding: String,
     },
     /// Nobody can say whether it is right.
@@ -112,7 +112,8 @@ fn in_worker(name: &str, program: &Path) -> Result<Vec<Target>, OpenError> {
     open(&format!("cmd:{line}"), &Limits { timeout: Duration::from_mins(1), ..Limits::default() })
 }
 
-/// What is right of one problem, who is to blame for what is not, and what need not work.
+/// The right answer to one problem, and what is needed to find a culprit and to excuse what the subject
+/// lacks.
 struct Solution<'a> {
     subject: &'a Subject,
     expected: Expected<'a>,
@@ -139,7 +140,7 @@ impl Solution<'_> {
         })
     }
 
-    /// What came of what it says that it lacks, held against the list.
+    /// The answer for a subject that says that it lacks something, held against its list.
     fn of_what_lacks(&self, said: &str) -> Answer {
         if !self.entries.is_empty() && self.subject.lacking.may_say(said, &self.entries) {
             Answer::Lacks { entries: self.entries.clone() }
@@ -148,7 +149,7 @@ impl Solution<'_> {
         }
     }
 
-    /// What came of what it need not lack, held against the findings that are known: all that is wrong must be.
+    /// The answer for a subject that gives outputs or fails. All that is wrong must be a known finding.
     fn of_what_runs(&self, target: &Target, peeled: Peeled, comparisons: &[Comparison]) -> Answer {
         let (first, behind) = match peeled {
             Peeled::Nothing(Verdict::Incomparable(why)) => return Answer::Open(why),

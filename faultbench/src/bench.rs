@@ -41,7 +41,7 @@ pub(crate) struct Tried {
     pub(crate) concerned: u64,
     /// On how many of them a wrong answer was accepted under each profile.
     pub(crate) accepted: [Accepted; PROFILES.len()],
-    /// What became of the case on which the first judge finds it, if that was to be reduced.
+    /// The reduced case on which the first judge finds it, if cases are reduced.
     pub(crate) reduced: Option<Smallest>,
 }
 

@@ -37,7 +37,7 @@ pub enum Mistake {
     ShortOperand,
     /// It makes a sequence that is not empty.
     Occupied,
-    /// A tensor that is inserted into the sequence that it makes is in that sequence too.
+    /// The sequence that it makes also holds a tensor that is later inserted into it.
     InPlace,
     /// Its first result is backwards along the last axis.
     Backwards,
@@ -280,8 +280,8 @@ fn occupied(mut program: Program, at: usize, dtype: DType) -> Program {
     program
 }
 
-/// The program in which what reads the sequence that a node makes, after a tensor was inserted into it, reads the longer one; `None` where
-/// nothing does.
+/// The program in which inserting a tensor into a node's sequence changes that sequence for all later
+/// readers. `None` if nothing reads it later.
 fn inserted_in_place(mut program: Program, at: usize) -> Option<Program> {
     let nodes = &mut program.main.body.nodes;
     let sequence = nodes[at].outputs[0]?;
@@ -298,7 +298,8 @@ fn inserted_in_place(mut program: Program, at: usize) -> Option<Program> {
     is_read.then_some(program)
 }
 
-/// The program in which a result of this dtype goes through one of fewer bits, where there is such.
+/// The program in which a node's result goes through a dtype of fewer bits and back. `None` if there is no
+/// such dtype.
 fn narrowed(mut program: Program, at: usize, dtype: DType) -> Option<Program> {
     let narrow = if dtype.is_float() { narrower_float(dtype) } else { DType::I8 };
     if dtype == narrow || dtype == DType::U8 {
@@ -337,8 +338,8 @@ fn constant(program: &mut Program, dtype: DType, shape: &[i64], number: i64) -> 
     value
 }
 
-/// The program with nodes between the first result of a node and what it is known as. Where that is no tensor, between what the last
-/// node makes of it and what that is known as.
+/// The program with nodes between a node's first result and the name that others read it by. If that result
+/// is no tensor, the nodes come behind the last node of the program.
 fn after(
     mut program: Program,
     at: usize,
@@ -355,8 +356,8 @@ fn after(
     Some(program)
 }
 
-/// The program in which the first operand of a node goes through an operator, of which this is the other operand; `None` where it is of
-/// another kind.
+/// The program in which the first operand of a node goes through an operator whose other operand is `other`.
+/// `None` if the operand is of another kind.
 fn before(mut program: Program, at: usize, kind: Kind, op_type: &str, other: ValueId) -> Option<Program> {
     let nodes = &program.main.body.nodes;
     let operand = (*nodes[at].inputs.first()?)?;

@@ -47,7 +47,8 @@ impl Engine {
         })
     }
 
-    /// Whether a case concerns the fault: whether it has the operator, the pattern that is rewritten, or a run that is wrong.
+    /// Whether a case concerns the fault: it has the operator or the pattern that is rewritten, or a run that
+    /// the process gets wrong.
     pub(crate) fn is_concerned(&self, on: &Prepared<'_>) -> bool {
         match self {
             Self::Kernels(_, operator) => on.has(operator),

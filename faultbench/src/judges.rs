@@ -114,7 +114,8 @@ impl Reference {
         }
     }
 
-    /// Whether an answer is beyond a fixed tolerance; of what is no answer, constants think as the bounds do.
+    /// Whether an answer is beyond a fixed tolerance. If it holds no outputs, constants agree with the
+    /// bounds' verdict `is_wrong`.
     fn is_off(&self, fixed: Fixed, answer: &Outcome, is_wrong: bool) -> bool {
         let Outcome::Outputs(outputs) = answer else { return is_wrong };
         let mut judged = self.names.iter().zip(&self.outputs[FIRST]);

@@ -67,9 +67,9 @@ impl Seen {
 /// On how many cases wrong answers were accepted under one profile.
 #[derive(Clone, Copy, PartialEq, Default, Debug)]
 pub(crate) struct Accepted {
-    /// Those on which they differ where nothing is known.
+    /// On how many cases the answers differ only where nothing is known.
     undecidable: u64,
-    /// Those on which they differ inside the bounds.
+    /// On how many cases the answers differ inside the bounds.
     inside: u64,
     /// The largest share of a bound that they used.
     largest: f64,
@@ -102,7 +102,8 @@ impl Accepted {
     }
 }
 
-/// By profile, why a fault that concerns so many cases is not found where it is not.
+/// For each profile that does not find the fault, the reason. `concerned` is the number of cases that the
+/// fault concerns.
 pub(crate) fn json(accepted: &[Accepted; PROFILES.len()], found: &[Option<u64>], concerned: u64) -> Value {
     let unfound = PROFILES.iter().zip(accepted).zip(found).filter(|(_, after)| after.is_none());
     unfound

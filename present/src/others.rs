@@ -15,13 +15,13 @@ pub struct Line {
     pub targets: String,
     /// How many cases they got right and wrong.
     pub counts: Vec<String>,
-    /// Whether some of that is wrong.
+    /// Whether they got some of the cases wrong.
     pub is_wrong: bool,
     /// The signatures of what is wrong instead of this finding, with the number of cases, most frequent first.
     pub instead: Vec<(String, u64)>,
 }
 
-/// So many signatures of what is wrong instead are told.
+/// How many signatures of other wrong answers are listed.
 const INSTEAD: usize = 3;
 
 /// The lines of a group, engine by engine.

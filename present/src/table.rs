@@ -30,18 +30,18 @@ pub struct Row {
     pub cpu: Vec<&'static str>,
     /// The dtypes our GPU kernels have, on a device with every optional feature.
     pub wgpu: Vec<&'static str>,
-    /// Why they have not the others.
+    /// Why the kernels lack the other dtypes.
     pub lacking: Vec<Lacking>,
 }
 
-/// Why our kernels have not some dtypes of an operator, or not in all uses.
+/// A reason why our kernels lack an operator on some dtypes, or in some uses.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Lacking {
     /// `cpu` or `wgpu`.
     pub backend: &'static str,
     /// What the kernels say.
     pub why: &'static str,
-    /// The dtypes of which they say it.
+    /// The dtypes for which they say so.
     pub dtypes: Vec<&'static str>,
 }
 
@@ -94,7 +94,7 @@ fn row(spec: &'static Spec) -> Row {
     row
 }
 
-/// One more dtype that a backend has not, with those that it has not for the same reason.
+/// Adds a dtype to those that a backend lacks for the same reason.
 fn lack(lacking: &mut Vec<Lacking>, backend: &'static str, why: &'static str, dtype: &'static str) {
     match lacking.iter_mut().find(|known| known.backend == backend && known.why == why) {
         Some(known) => known.dtypes.push(dtype),
@@ -262,7 +262,7 @@ fn kernels(has: &[&'static str], dtypes: &[&'static str]) -> String {
     }
 }
 
-/// What is no row of the table, because rows are made of what is drawn.
+/// The operators that are no rows of the table, because rows are made of drawn uses and these are not drawn.
 fn undrawn() -> String {
     let line = |spec: &Spec| spec.undrawn.map(|why| format!("- **{}**: {why}.\n", spec.name));
     let lines: String = ops::registry().filter_map(line).collect();

@@ -107,8 +107,8 @@ fn share(part: u64, of: &Counts) -> f64 {
     if of.elements == 0 { 0.0 } else { part as f64 / of.elements as f64 }
 }
 
-/// The rows that are worse than those of an earlier sweep, as far as both have them on the same sample: errors that grew, answers
-/// that fail now.
+/// The rows that are worse than in an earlier sweep: errors grew, or answers fail now. Only rows that both
+/// sweeps have on the same sample are compared.
 pub fn compare(before: (&Scope, &Rows), now: (&Scope, &Rows)) -> Compared {
     let mut known: BTreeMap<Place, &Row> = before.1.rows.iter().map(|row| (row.into(), row)).collect();
     let mut compared = Compared::default();

@@ -45,7 +45,7 @@ impl Element {
 /// How far two elements are from each other.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Distance {
-    /// So many ULP of what is expected; of integers, their difference.
+    /// The distance in ULP of the expected number; for integers, the difference.
     Ulp(f64),
     /// One of them is a zero in place of a denormal number.
     Flushed,

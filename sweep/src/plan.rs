@@ -61,7 +61,7 @@ pub struct Name {
     pub form: Form,
     /// Its number among the parts of that operator, dtype and form.
     pub number: u64,
-    /// How long the axis is, where that is swept.
+    /// The length of the axis, if lengths are swept.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub length: Option<i64>,
 }
@@ -192,7 +192,8 @@ fn fills(of: &Use, dtype: DType, samples: u64) -> Vec<Fill> {
 /// How many samples there are of integers, which few operators of one operand take and none approximates.
 const WHOLE_SAMPLES: u64 = 1 << 14;
 
-/// Of pairs, one in so many samples is taken: what operators of two operands get wrong shows at edges, and few approximate.
+/// Pairs of operands get one sample where single operands get this many. Operators of two operands go wrong
+/// at edges, and few of them approximate.
 const FEWER_PAIRS: u64 = 32;
 
 /// One number of each of so many ranges, block by block.

@@ -178,7 +178,8 @@ pub struct Line {
 pub struct Counts {
     /// How many elements there are.
     pub elements: u64,
-    /// The share of those that are the reference's, of those that can be judged, if some can.
+    /// The share of the elements that are exactly the reference's. Only elements that can be judged count;
+    /// `None` if there are none.
     pub exact_share: Option<f64>,
     /// The largest error in ULP.
     pub max_ulp: f64,

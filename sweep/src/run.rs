@@ -166,7 +166,8 @@ fn of_types(reference: &Reference, outputs: &[(String, Tensor)]) -> Option<Vec<T
     are_alike.then(|| outputs.iter().map(|(_, y)| y.clone()).collect())
 }
 
-/// What a campaign would say of an outcome that is not compared here element by element, or of one that is beyond the specification.
+/// The verdict of a campaign, for an outcome that is not compared element by element here, and for one that
+/// is beyond the specification.
 fn verdict(
     trial: &Trial,
     target: &Target,
@@ -183,8 +184,8 @@ fn verdict(
     })
 }
 
-/// The verdict with the allowances of what a target declares, as `run` makes them: what it says that it has not, and values that
-/// do not fit what it computes in. No fault is excused.
+/// The verdict with the allowances that `run` makes for what a target declares: for what it says that it
+/// lacks, and for values that do not fit into what it computes in. Faults are never excused.
 fn allowed(
     trial: &Trial,
     target: &Target,

@@ -48,7 +48,7 @@ pub(super) struct Opened {
     pub(super) not_opened: BTreeMap<String, String>,
 }
 
-/// Opens the engines that are asked for; all that are accused and that are there, if none is.
+/// Opens the engines in `on`. If there are none, opens the accused engines that are there.
 pub(super) fn open(engines: &BTreeSet<&str>, on: &[String], limits: &Limits) -> anyhow::Result<Opened> {
     if !on.is_empty() {
         return Ok(Opened { targets: targets(on, limits)?, not_opened: BTreeMap::new() });

@@ -120,7 +120,7 @@ impl Further<'_> {
     }
 }
 
-/// What backends make of one case, with those of which the same is told.
+/// What the backends made of one case. Backends of which the same is told stand together.
 fn alike(of_case: &[NotPassing]) -> Vec<(&NotPassing, Vec<&str>)> {
     let mut all: Vec<(&NotPassing, Vec<&str>)> = Vec::new();
     let told = |case: &NotPassing| (case.outcome, case.why.clone(), case.signatures.clone());

@@ -17,7 +17,7 @@ const REDUCTIONS: &[&str] = &[
     "ReduceSumSquare",
 ];
 
-/// Those that are defined at the ends of integers.
+/// The reductions that are defined at the ends of integers.
 const OF_INTEGERS: &[&str] =
     &["ReduceL1", "ReduceMax", "ReduceMean", "ReduceMin", "ReduceProd", "ReduceSum", "ReduceSumSquare"];
 

@@ -25,7 +25,7 @@ pub(crate) struct Tried {
     pub(crate) control: &'static Control,
     /// The cases on which it ran.
     pub(crate) cases: u64,
-    /// Those on which it has other bits than our kernels.
+    /// On how many cases it has other bits than our kernels.
     pub(crate) different: u64,
     /// What was found under each of [`PROFILES`]; `None` for one that it does not conform to.
     pub(crate) alarms: [Option<Alarms>; PROFILES.len()],

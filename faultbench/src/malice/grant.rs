@@ -14,7 +14,7 @@ use super::{Malice, Number};
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Exact {
     pub(super) high: f64,
-    /// What the first part leaves; 0 where that is not known.
+    /// The rest of the exact result beyond `high`; 0 if not known.
     pub(super) low: f64,
 }
 
@@ -107,8 +107,8 @@ impl Malice<'_> {
         if self.by.habits.wide_is_single { round_to_format(FloatFormat::F32, wide) } else { wide }
     }
 
-    /// The outermost number of the working dtype that is no farther from the exact one, on the side that is wanted; the
-    /// nearest, where there is none.
+    /// The number of the working dtype that lies farthest in the wanted direction, and no farther from the
+    /// exact one than `most`. If there is none, the nearest number.
     fn outermost(&self, exact: Exact, most: f64, direction: f64) -> f64 {
         let nearest = round_to_format(self.format, exact.high);
         if direction == 0.0 {

@@ -22,7 +22,7 @@ pub(super) enum Push {
     ToZero,
     /// Up or down at random.
     AtRandom,
-    /// To the side of the true number on which it already is.
+    /// Farther away from the true number, on the side on which the result already is.
     Apart,
 }
 

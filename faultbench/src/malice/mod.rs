@@ -48,7 +48,7 @@ const NO_FLOAT: FloatFormat = FloatFormat::F64;
 pub(crate) struct Number {
     /// What it has.
     held: f64,
-    /// What it would have without any error: to know on which side of that it is.
+    /// What it would have without any error. It tells on which side of the true number the held one is.
     truth: f64,
 }
 

@@ -58,8 +58,8 @@ pub(crate) fn all() -> impl Iterator<Item = &'static WrongProcess> {
 }
 
 impl WrongProcess {
-    /// What a process answers to the last `judged` of these runs, one after another, of which is known what is right; `None` if it is
-    /// right on all of them.
+    /// The process's answers to the last `judged` of these runs, which it makes one after another. `None` if
+    /// all of these answers are right.
     pub(crate) fn answers(&self, runs: &[Past], judged: usize) -> Option<Vec<Vec<Tensor>>> {
         let mut past: Vec<Past> = Vec::new();
         let mut is_wrong = false;

@@ -94,7 +94,8 @@ fn constants(graph: &Graph, change: impl Fn(&Tensor) -> Option<Tensor>) -> Optio
     rewrite.finish().filter(|_| holds)
 }
 
-/// A constant of one of these dtypes as it comes back from another one; `None` if it is the same.
+/// A constant of one of the dtypes `of`, after a round trip through `dtype`. `None` if that does not change
+/// it.
 fn through(constant: &Tensor, of: &[DType], dtype: DType) -> Option<Tensor> {
     let ty = constant.ty();
     let narrow = |values: &[f64]| Tensor::from_f64_fn(&ty.with_dtype(dtype), |i| values[i]).to_f64s();

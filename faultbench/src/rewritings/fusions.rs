@@ -95,7 +95,7 @@ fn multiply_subtract(s: &mut Site<'_, '_>) -> Option<Value> {
     s.push(Binary(BinaryFn::Sub), &[other, product])
 }
 
-/// The product that is an operand of such an operator, and the other operand.
+/// The operand of a sum (or of another `outer`) that is a product, and the other operand.
 fn sum_of_product<'g>(s: &Site<'_, 'g>, outer: BinaryFn) -> Option<(Inner<'g>, Value)> {
     is_binary(s.op, outer).then(|| s.inner_and_other(|op| is_binary(op, BinaryFn::Mul)))?
 }

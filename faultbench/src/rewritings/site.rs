@@ -31,8 +31,8 @@ impl Inner<'_> {
     }
 }
 
-/// The graph with a rule applied wherever it holds; `None` where it holds nowhere. What a rule gives is of the type of what
-/// it stands for, or it is not taken.
+/// The graph with a rule applied wherever it holds; `None` if it holds nowhere. A replacement of another type
+/// than the original is not taken.
 pub(super) fn at_each(graph: &Graph, rule: Rule) -> Option<Graph> {
     let mut rewrite = Rewrite::of(graph);
     let mut holds = false;
@@ -112,7 +112,7 @@ impl<'g> Site<'_, 'g> {
         self.maker(self.operand(i)?)
     }
 
-    /// Of two operands the one that such an operator made, and the other one.
+    /// Of two operands, the one that an operator of the wanted kind made, and the other one.
     pub(super) fn inner_and_other(&self, is_it: impl Fn(&Op) -> bool) -> Option<(Inner<'g>, Value)> {
         let made = |i: usize| self.inner(i).filter(|inner| is_it(inner.op));
         match (made(0), made(1)) {

@@ -7,7 +7,8 @@ use rand::RngExt;
 /// One of so many elements is special where some are.
 const GRAINS: u32 = 12;
 
-/// The inputs of a case: of four, two as they were drawn, one with special elements, one with elements that are much alike.
+/// The inputs of a case. Of four cases, two keep the inputs as drawn, one gets special elements, and one gets
+/// elements that are much alike.
 pub(super) fn of(case: &Case, stream: Stream) -> Vec<Tensor> {
     let inputs = case::tensors(&case.inputs);
     let harder: fn(&Tensor, Stream) -> Tensor = match case.index % 4 {

@@ -59,7 +59,8 @@ impl Issue {
     }
 }
 
-/// The engine, the operator and a number that is the group's own, such as `rten-maxpool-3f6a`.
+/// The name of a group's issue: the engine, the operator and a number of the group's own, such as
+/// `rten-maxpool-3f6a`.
 fn name(group: &Group) -> String {
     let signatures: Vec<&str> = group.signatures.iter().map(|m| m.signature.as_str()).collect();
     let least = signatures.iter().min().copied().unwrap_or_default();

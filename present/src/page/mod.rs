@@ -163,7 +163,7 @@ fn tiles(page: &Page<'_>) -> Markup {
     }
 }
 
-/// The share of undecidable elements: from that of the target with the least to that of the one with the most, where they differ.
+/// The share of undecidable elements. If it differs between targets, from the least to the largest.
 fn undecidable(report: &Report) -> String {
     let shares = || report.elements_by_target.values().map(|of| of.undecidable_share);
     let least = shares().reduce(f64::min).unwrap_or(report.undecidable_elements_share);
