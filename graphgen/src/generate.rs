@@ -136,7 +136,7 @@ fn draw(
         if missing == 0 {
             break;
         }
-        // In the middle, so that nodes give what they read, and read what they give.
+        // Due uses come in the middle, so that other nodes feed them and read their results.
         let is_due = missing <= turns.len().max(settings.nodes / 2);
         let inserted = match if is_due { turns.next() } else { None } {
             Some(turn) => turn.insert(&mut inserter, stream.child("turn")),
