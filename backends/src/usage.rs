@@ -1,7 +1,7 @@
 //! What this process and its children have used, and what it keeps.
 
-/// Seconds of processor time of this process and of those of its children that have ended and been waited for.
-/// 0 where the system does not say.
+/// The processor time in seconds of this process and of its children that have ended and been waited for. 0
+/// if the system does not say.
 pub fn cpu_seconds() -> f64 {
     seconds()
 }

@@ -36,7 +36,7 @@ pub struct Group {
     pub known: Option<String>,
     /// What the targets made of the whole cases that have the example's signature.
     pub others: BTreeMap<String, Others>,
-    /// The signatures: those that are not known before those that are, the most frequent first.
+    /// The signatures. Unknown ones come before known ones, and of each the most frequent first.
     pub signatures: Vec<Member>,
 }
 

@@ -31,7 +31,8 @@ pub struct Names {
 pub enum Fate {
     /// The entry covers findings by the names that they have now.
     Stays,
-    /// The entry covers findings by their former names alone. These are their names now, but for those that other entries cover.
+    /// The entry covers findings by their former names alone. These are the names that they have now, except
+    /// for those that other entries cover.
     Becomes(BTreeSet<String>),
     /// Nothing that was seen has a name that it covers.
     Unseen,

@@ -13,7 +13,7 @@ pub const STRIPE: u64 = 64;
 pub struct Shard {
     /// Which part.
     pub index: u64,
-    /// Of how many; not 0.
+    /// The number of parts; not 0.
     pub count: u64,
 }
 

@@ -16,7 +16,7 @@ pub struct Row {
     pub host: Host,
     /// What it lacks.
     pub lacks: Lacks,
-    /// Of how many operators elements must have been compared, at least.
+    /// The least number of operators of which elements must have been compared.
     pub operators: usize,
     /// The findings in `corpus/` that the problems show: these and no others.
     pub findings: &'static [&'static str],

@@ -22,7 +22,7 @@ use crate::row::{Host, Row};
 /// What came of a problem on one level of an engine.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Answer {
-    /// So many elements were compared, and each lies within its bound.
+    /// Elements were compared, and each lies within its bound.
     Right {
         /// The elements.
         compared: usize,

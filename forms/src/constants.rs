@@ -84,7 +84,7 @@ fn other(tensor: &Tensor) -> Tensor {
     }
 }
 
-/// Some of the initializers that are fit for it, one at least.
+/// Some of the initializers that are fit, at least one of them.
 fn chosen(
     draft: &Draft,
     choices: &mut Choices,

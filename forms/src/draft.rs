@@ -140,8 +140,8 @@ impl Draft {
         }
     }
 
-    /// A new input, with its value. It stands before those that have a default and no value: who calls a model by position leaves out
-    /// the last ones alone.
+    /// Adds an input with its value. It comes before the inputs that have a default and no value: a caller
+    /// that passes inputs by position can leave out only the last ones.
     pub(crate) fn input(&mut self, value: ValueId, tensor: Tensor) {
         let declared = unnamed(&tensor.ty());
         let name = self.program.main.name(value).to_owned();

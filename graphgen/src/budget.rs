@@ -35,8 +35,8 @@ impl Span {
         self.least > 0 || self.most < u64::MAX
     }
 
-    /// What one graph may take: the whole span or, where it is to be filled, an end drawn log-uniformly from it, and
-    /// the part of that which counts as filled.
+    /// The span that one graph may take. If the span is to be filled, its end is drawn log-uniformly, and its
+    /// start is the part of that end that counts as filled.
     fn of_one(self, stream: Stream) -> Self {
         if !self.is_filled() {
             return self;

@@ -35,7 +35,7 @@ pub(crate) struct Turn {
 #[derive(Clone, PartialEq, Default, Debug)]
 pub struct Turns {
     usual: Vec<Turn>,
-    /// Those of a graph that may have narrow dtypes.
+    /// The due uses of a graph that may have narrow dtypes.
     narrow: Vec<Turn>,
 }
 
@@ -74,8 +74,8 @@ fn uses(spec: &'static Spec) -> Vec<Turn> {
 }
 
 impl Turns {
-    /// Those of the graph of that number: graphs of an opset in a row take all the uses there are within the settings before one comes
-    /// again.
+    /// The due uses of the graph of this number. Graphs of one opset, one after the other, take all uses
+    /// within the settings before a use comes again.
     pub fn of(settings: &Settings, policy: &dyn Policy, opset: u32, number: u64) -> Self {
         // Asked once for each operator, as it has many uses.
         let operators: Vec<Option<[DTypes; 2]>> =
@@ -96,7 +96,7 @@ impl Turns {
         Self { usual: next(usual, share), narrow: next(narrow, (share * OF_NARROW).min(1.0)) }
     }
 
-    /// Those of a graph that may have narrow dtypes or not.
+    /// The due uses of a graph, which has narrow dtypes or not.
     pub(crate) fn one(&self, is_narrow: bool) -> &[Turn] {
         if is_narrow { &self.narrow } else { &self.usual }
     }

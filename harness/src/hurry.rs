@@ -123,7 +123,7 @@ pub(crate) fn enough(time: Duration, usual: Option<f64>) -> Duration {
     times(ENOUGH, usual).map_or(most, |it| it.clamp(SECOND, most)).min(time)
 }
 
-/// So many times as long as some seconds.
+/// `factor` times `seconds`, if these are known.
 fn times(factor: u32, seconds: Option<f64>) -> Option<Duration> {
     Some(Duration::try_from_secs_f64(seconds?).unwrap_or_default().saturating_mul(factor))
 }

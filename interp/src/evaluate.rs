@@ -256,7 +256,8 @@ pub(crate) fn kept<A: Arith>(values: &Values<Held<A>>, value: Value) -> &Held<A>
     held.expect("every operator gives as many results as the type rules of a valid model say")
 }
 
-/// Elements as a tensor that is compared has them: of those that were kept in a wider format, the bounds of the rounded ones.
+/// The elements as they are compared in a tensor. If they were kept in a wider format, these are the bounds
+/// of the rounded elements.
 fn as_compared<'a>(
     profile: &Profile,
     a: &'a ArrayD<Ball>,

@@ -20,7 +20,7 @@ pub fn of_any<O>(graph: &Graph<O>, values: impl IntoIterator<Item = Value>) -> V
     members
 }
 
-/// For each node, whether it is one of these or depends on one.
+/// For each node, whether it is one of the given nodes or depends on one.
 pub fn dependants<O>(graph: &Graph<O>, is: impl Fn(NodeId) -> bool) -> Vec<bool> {
     let mut dependants = vec![false; graph.nodes.len()];
     for (id, node) in graph.iter() {

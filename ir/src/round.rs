@@ -9,8 +9,8 @@ use crate::format::{Extent, FloatFormat, Specials, exp2i, exponent_of};
 /// Which of the two neighbours a number between them becomes: ONNX's `round_mode`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum RoundMode {
-    /// The nearer one, and of two equally near ones that with an even mantissa. Between powers of two, which have no
-    /// mantissa, that is the larger one.
+    /// The nearer one. Of two that are equally near, the one with an even mantissa; in a format of powers of
+    /// two, which have no mantissa, the larger one.
     Nearest,
     /// The one farther from zero.
     Up,
@@ -18,7 +18,7 @@ pub enum RoundMode {
     Down,
 }
 
-/// What a number becomes that is beyond the largest one after rounding: ONNX's `saturate`.
+/// What a number becomes if it is beyond the largest one after rounding: ONNX's `saturate`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Overflow {
     /// The largest number. So does an infinity, and what is below the smallest where there is no zero becomes that one.

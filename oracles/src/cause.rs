@@ -133,7 +133,7 @@ impl<'a> Seen<'a> {
     }
 }
 
-/// The kind of what was done, and the text that tells findings of that kind apart.
+/// The kind of the symptom, and the text that tells findings of this kind apart.
 fn kind(finding: &Finding) -> (&str, &str) {
     match &finding.symptom {
         // Where a later operator fails on a wrong type, that is the cause.

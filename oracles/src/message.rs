@@ -135,7 +135,7 @@ pub fn cause(normalised: &str) -> Vec<&str> {
     parts.iter().rev().find(is_sentence).unwrap_or(&parts[0]).clone()
 }
 
-/// So many words are a sentence.
+/// How many words make a sentence.
 const SENTENCE: usize = 3;
 
 /// Stands for every placeholder and dtype, and for a row of them.

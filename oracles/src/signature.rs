@@ -136,7 +136,7 @@ pub struct Core {
     pub symptom: Symptom,
 }
 
-/// Of more operators than these, a name says how many they are.
+/// How many operators a name lists. Of more than these, it says how many they are.
 pub const MOST_NAMED: usize = 4;
 
 impl Core {

@@ -208,7 +208,7 @@ fn changes(before: &Row, now: &Row) -> Vec<Change> {
     all
 }
 
-/// So many rows that cannot be compared are named.
+/// How many rows are named that cannot be compared.
 const NAMED: usize = 5;
 
 /// What got worse, for people, how much was compared, and what cannot be.

@@ -163,7 +163,7 @@ pub struct Line {
     /// Its elements.
     #[serde(flatten)]
     pub counts: Counts,
-    /// The worst element, if one is off: where, what is right and what it has.
+    /// The worst element, if one is off: its place, the right value and the value it has.
     pub worst: Option<String>,
     /// The counts by form.
     pub forms: BTreeMap<Form, Counts>,

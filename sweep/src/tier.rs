@@ -23,12 +23,12 @@ pub fn profile(of: &Profile) -> Profile {
     }
 }
 
-/// What of a backend decides what may be expected of it.
+/// The properties of a backend that decide what may be expected of it.
 #[derive(Clone, Debug)]
 pub struct Kind {
     /// The profile that it keeps.
     pub profile: &'static Profile,
-    /// The dtypes in which it says that it adds up.
+    /// The dtypes in which the backend says that it sums.
     accumulators: Accumulators,
 }
 

@@ -109,7 +109,7 @@ impl Columns {
         Self { numbers, ..self }
     }
 
-    /// So many rows at most, evenly.
+    /// At most `most` rows, evenly spaced.
     fn every(self, most: usize) -> Self {
         let rows: Vec<usize> = (0..self.rows()).step_by(self.rows().div_ceil(most).max(1)).collect();
         self.only(&rows)

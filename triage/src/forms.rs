@@ -29,7 +29,7 @@ pub(crate) enum Form {
     Sizes,
     /// Types of values inside that are not said.
     Types,
-    /// Operands that are computed, or come in, where this program has attributes.
+    /// Operands that are attributes here, and are computed or come in.
     Parameters,
     /// Inputs that have a default.
     Defaults,
@@ -291,7 +291,8 @@ fn with_types(program: &Program, inputs: &BTreeMap<String, Datum>) -> Option<Pro
     Some(program.declaring(&known.filter_map(|(value, ty)| Some((value, ty?))).collect()))
 }
 
-/// The values of the main graph that are sequences or optionals, as far as their operators tell, and where there are any, those that may be.
+/// The values of the main graph that are sequences or optionals, as far as their operators tell. If there are
+/// any, the results of nodes that may pass one on are counted among them.
 fn no_tensors(program: &Program) -> BTreeSet<ValueId> {
     let mut others = BTreeSet::new();
     for node in &program.main.body.nodes {

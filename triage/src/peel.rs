@@ -83,7 +83,7 @@ pub(crate) fn named(
     })
 }
 
-/// The first level of a target's engine that shows a finding, where that is not the unoptimised one.
+/// The first level of a target's engine that shows a finding; `None` if that is the unoptimised level.
 pub(crate) fn optimising_level(target: &Target, found: &Found) -> Result<Option<String>, WorkerError> {
     let Some(Smaller { problem, finding, .. }) = &found.smaller else { return Ok(None) };
     for (number, level) in target.below().into_iter().chain([target.clone()]).enumerate() {

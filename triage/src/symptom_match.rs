@@ -14,7 +14,8 @@ pub(crate) enum SymptomMatch {
     Other,
     /// Not like it, but it may be the reason for it: a wrong type, which a later operator refuses or panics on.
     Reason,
-    /// Of one kind: elements that are off in another way, a panic at another place, the same refusal at another stage.
+    /// Symptoms of one kind: other wrong elements, a panic at another place, the same refusal at another
+    /// stage.
     Related,
     /// One and the same symptom.
     Same,
@@ -59,7 +60,7 @@ pub(crate) fn same_cause(a: &Symptom, b: &Symptom) -> bool {
     length >= SENTENCE && a[..length] == b[..length]
 }
 
-/// So many words tell a cause.
+/// How many words a message must have to tell a cause.
 const SENTENCE: usize = 3;
 
 /// Whether two symptoms are of one kind.

@@ -16,7 +16,7 @@ use crate::search::search;
 use crate::undefined::UndefinedAt;
 use interp::Error;
 
-/// Of how many operators operands become inputs at most.
+/// The most operators of one model whose operands become inputs.
 const MOST_REPLACED: u32 = 4;
 
 /// A model with the values that were found for it.
@@ -28,7 +28,7 @@ pub struct Searched {
     pub constants: Vec<NodeId>,
     /// The values; `runs` counts those of all searches.
     pub found: Found,
-    /// Of how many operators operands became inputs.
+    /// How many operators had operands that became inputs.
     pub replaced: u32,
 }
 

@@ -69,7 +69,7 @@ impl NodeRunner for Cpu {
 /// Which kernels run an operator, and on how many threads.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kernels {
-    /// Those with vectors where there are such; others run on one thread.
+    /// Kernels with vectors, if an operator has one. The others run on one thread.
     Vector {
         /// How many threads a kernel may use, itself included.
         threads: usize,

@@ -200,8 +200,8 @@ impl<'p> Ledger<'p> {
         }
     }
 
-    /// Saves a case for one signature, and beside it the case that it was reduced to, unless that is nothing by itself. Nothing is saved
-    /// where the disk budget is used up.
+    /// Saves a case for one signature, and the reduced case beside it if there is one. Saves nothing if the
+    /// disk budget is used up.
     fn save(
         &mut self,
         found: &Found,

@@ -98,10 +98,11 @@ fn make_writable(folder: &Path) -> std::io::Result<()> {
     fs::remove_file(probe)
 }
 
-/// From so many bytes on a model makes memory what takes time.
+/// The size in bytes of a model that spends most of its time on memory.
 const LARGE: u64 = 16 << 20;
 
-/// How many times its bytes a worker may need for a model: for itself, for what the engine makes of it, and for what that computes.
+/// How many times the size of a model a worker may need: for the model, for what the engine makes of it, and
+/// for the values that it computes.
 const TIMES: u64 = 4;
 
 /// What a worker may use that runs some cases; for large ones this process keeps its memory.

@@ -21,7 +21,8 @@ const REDUCTIONS: &[&str] = &[
 const OF_INTEGERS: &[&str] =
     &["ReduceL1", "ReduceMax", "ReduceMean", "ReduceMin", "ReduceProd", "ReduceSum", "ReduceSumSquare"];
 
-/// Those of which fractions are truncated, on integers of 32 and 64 bits. Of ReduceLogSum nobody says what it is there.
+/// The reductions whose results are truncated on integers of 32 and 64 bits. ReduceLogSum is not among them:
+/// nobody says what it gives there.
 const TRUNCATED: &[&str] = &["ReduceL2", "ReduceLogSumExp"];
 
 pub(super) fn write(sheet: &mut Sheet) {

@@ -209,7 +209,7 @@ fn log_softmax(n: &Node<'_>) -> Outputs {
     one(sub(&shifted, &map(UnaryFn::Log, &reduce(ReduceFn::Sum, &powers, &axes)?)?))
 }
 
-/// A reduction of what is made of the elements, and what is made of it.
+/// A reduction, with `before` applied to the elements and `after` to the result.
 fn reduced(
     n: &Node<'_>,
     before: fn(&Tensor) -> Option<Tensor>,

@@ -14,9 +14,9 @@ pub(super) enum Order {
     Reversed,
     /// Each half on its own.
     Pairwise,
-    /// So many sums under way, which take terms by turns.
+    /// This many partial sums at once, which take the terms in turn.
     Lanes(usize),
-    /// So many terms at a time, and then their sums.
+    /// Blocks of this many terms, and then the blocks' sums.
     Blocks(usize),
     /// From the smallest magnitude to the largest.
     Ascending,

@@ -9,7 +9,7 @@ use super::way::{
 };
 use super::{ALL, Control, DECLARED, Kind, LOOSE, OPEN_CL, WGSL};
 
-/// One that conforms where `conforms` says.
+/// A control that conforms to the profiles in `conforms`.
 const fn control(
     name: &'static str,
     does: &'static str,

@@ -59,7 +59,7 @@ pub(super) enum Order {
 pub(super) enum Shape {
     /// One after the other.
     Chain,
-    /// In so many partial sums, which are then added.
+    /// As this many partial sums, which are then added.
     Blocks(usize),
     /// In pairs, and these in pairs.
     Pairs,

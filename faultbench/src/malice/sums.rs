@@ -24,7 +24,7 @@ impl Term {
 }
 
 impl Malice<'_> {
-    /// A sum that is made in so many parts at least.
+    /// A sum that is made of at least `least_parts` parts.
     pub(super) fn any_sum(&self, terms: impl Iterator<Item = Number>, least_parts: usize) -> Number {
         self.total(terms.map(|x| Term::One(self.operand(x))).collect(), least_parts)
     }

@@ -19,7 +19,8 @@ pub struct Tally {
     pub refuted: u64,
     /// The first case with such answers.
     pub first: Option<Refutation>,
-    /// Of each element with a bound above 0, the largest share of it that any implementation reached; ascending.
+    /// For each element with a bound above 0, the largest share of the bound that any implementation reached.
+    /// Ascending.
     shares: Vec<f32>,
 }
 

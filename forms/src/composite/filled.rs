@@ -69,7 +69,7 @@ fn mel_weight_matrix(p: &mut Piece<'_>) -> Option<()> {
     Some(())
 }
 
-/// Of probabilities that leave nothing open.
+/// Bernoulli, with probabilities of 0 and 1 alone, so that nothing is left open.
 fn bernoulli(p: &mut Piece<'_>) -> Option<()> {
     let dtype = p.dtype()?;
     let (rows, columns) = (p.size(1..=3), p.size(2..=5));

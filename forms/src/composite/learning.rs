@@ -169,7 +169,8 @@ fn tree_ensemble(p: &mut Piece<'_>) -> Option<()> {
     Some(())
 }
 
-/// So many labels, in an attribute of this name, and the results of a classifier: the label and the scores.
+/// Adds `count` labels as an attribute of this name, and asks for the results of a classifier: the label and
+/// the scores.
 fn labelled(p: &mut Piece<'_>, name: &str, count: i64) {
     let (first, step) = (p.size(-5..=5), p.size(1..=3));
     let labels: Vec<i64> = (0..count).map(|at| first + at * step).collect();

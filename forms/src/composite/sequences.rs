@@ -79,7 +79,8 @@ fn construct_of(p: &mut Piece<'_>, types: &[Type]) -> Link {
     p.step("SequenceConstruct", &items)
 }
 
-/// A place in a sequence, counted from either end, or one behind it where that is allowed.
+/// A place in a sequence, counted from either end. If `is_behind_too`, it may be the place behind the last
+/// one.
 fn position(p: &mut Piece<'_>, length: i64, is_behind_too: bool) -> Option<Link> {
     let last = if is_behind_too { length } else { length - 1 };
     let place = p.size(-length..=last);

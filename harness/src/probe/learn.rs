@@ -44,7 +44,8 @@ pub(super) struct Guess {
     pub(super) said: String,
 }
 
-/// So many uses that no other guess explains are worth one of no, one, two facts. With three, something fits anything.
+/// How many uses a guess must explain that no other guess does, if it has no, one or two facts. With three
+/// facts, something fits anything.
 const LEAST: [usize; 3] = [1, 1, 2];
 
 /// The guesses that explain the uses that were refused, as far as there are some.
@@ -278,7 +279,8 @@ fn is_named(subject: &Subject, spec: &Spec) -> bool {
 pub(super) enum Evidence {
     /// Each dtype was tried on purpose: what was seen of it counts from the start.
     Planned(usize),
-    /// Of all that can be read off, this happened to fit: only what is tried afterwards counts.
+    /// This form was sought among all that can be read off a use, and happened to fit: only uses that are
+    /// tried afterwards count.
     Sought(usize),
 }
 

@@ -128,7 +128,7 @@ pub fn probe(
     Ok(probed)
 }
 
-/// What came of graphs that were drawn without what is refused.
+/// The outcome of graphs that were drawn without the refused forms.
 struct Audited {
     /// How many were refused all the same.
     refused: u64,
@@ -283,7 +283,8 @@ impl Probe<'_> {
         (usual * operators / ops::registry().count() as u64).clamp(LEAST_GRAPHS.min(usual), usual)
     }
 
-    /// Draws graphs without what is refused, and follows up those that are refused all the same.
+    /// Draws graphs without the refused forms. If the engine refuses a graph all the same, its operators are
+    /// tried alone.
     fn audit(&mut self, number: u64, graphs: u64) -> Result<Audited, WorkerError> {
         let maker = uses::maker(self.narrowed());
         let cases: Vec<u64> = (number * graphs..(number + 1) * graphs).collect();

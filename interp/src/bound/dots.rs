@@ -99,7 +99,7 @@ pub(crate) struct Rows<'a> {
 /// page, each time.
 const HELD: usize = 1 << 20;
 
-/// So many columns are taken at once, however long they are.
+/// How many columns are computed at once.
 const COLUMNS: usize = 64;
 
 /// The balls of the product of so many rows with the columns of a matrix, in row-major order: some columns are given to `panel` at once, with the

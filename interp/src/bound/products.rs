@@ -160,8 +160,8 @@ impl Products {
         self.left.obstacle.max(self.right.obstacle)
     }
 
-    /// How many roundings a term goes through: as many as products may be other than 0, as far as the sides tell, and those of factors
-    /// that are moved behind the sum.
+    /// How many roundings a term of the sum goes through: one for each product that may be other than 0, and
+    /// those of the factors that are moved behind the sum.
     fn roundings(&self) -> u32 {
         let products = self.left.factors.min(self.right.factors);
         if products == 0 {

@@ -14,7 +14,7 @@ use crate::Error;
 use crate::program::{Body, Node, Port};
 use crate::proto::AttributeProto;
 
-/// What adds an operator of that name, if it branches or loops.
+/// The function that writes out an operator of this name, if it branches or loops.
 pub(super) fn form(op_type: &str) -> Option<Form> {
     match op_type {
         "If" => Some(branch),
@@ -189,7 +189,7 @@ fn check_around(walk: &Walk<'_, '_>, initial: &[Bound], now: &[Bound]) -> Result
     Ok(())
 }
 
-/// A tensor that is one piece of an output that piles up.
+/// The tensor for one piece of an output that piles up. Fails if the piece is no tensor.
 fn piece(walk: &mut Walk<'_, '_>, item: Bound, of: crate::program::ValueId) -> Result<Value, Error> {
     match item {
         Bound::Tensor(value) => Ok(value),

@@ -15,7 +15,7 @@ use crate::Error;
 /// How many elements a Range may have, which is written out.
 const MOST_ELEMENTS: i128 = 1 << 24;
 
-/// What adds an operator of that name, if it fills a tensor.
+/// The function that writes out an operator of this name, if it fills a tensor.
 pub(super) fn form(op_type: &str) -> Option<Form> {
     match op_type {
         "ConstantOfShape" => Some(constant_of_shape),
@@ -59,9 +59,9 @@ fn scalar(dtype: DType, tensor: &Tensor) -> Tensor {
     Tensor::from_bytes(&Type::new(dtype, []), &tensor.to_bytes()).unwrap_or_else(|_| tensor.clone())
 }
 
-/// Range: the numbers from the first on, by a step, as far as the limit. Those of floats are the same for whoever adds the
-/// step and whoever multiplies it where none is rounded; only then are they known. Those of 16 bits are computed in f32 unless
-/// `stash_type` says otherwise, and rounded once.
+/// Range: numbers from the first on, a step apart, up to the limit. Floats are known only if no number is
+/// rounded: then it is the same whether an implementation adds the step or multiplies it. Numbers of 16 bits
+/// are computed in f32, unless `stash_type` says otherwise, and rounded once.
 fn range<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -> Result<(), Error> {
     let node = written.node;
     let given = Given::of(written);
@@ -135,7 +135,7 @@ fn floats(dtype: DType, numbers: &[Arc<Tensor>], stash: i64) -> Result<Tensor, E
     }
 }
 
-/// So many steps, and the number that they lead to; `None` where f64 rounds either.
+/// `i` times the step, and the number that it leads to; `None` if f64 rounds either.
 fn place(start: f64, step: f64, i: f64) -> Option<(f64, f64)> {
     let multiple = i * step;
     let number = start + multiple;

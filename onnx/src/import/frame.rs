@@ -61,7 +61,7 @@ pub(super) struct Sequence {
     pub(super) items: Vec<Value>,
     /// The values that its length and order were read from.
     pub(super) given: Vec<Value>,
-    /// The dtype of its tensors, where that is known of none of them.
+    /// The dtype of its tensors, for a sequence that has none to tell it.
     pub(super) dtype: Option<DType>,
 }
 

@@ -20,7 +20,7 @@ use crate::Error;
 /// How many elements are compared at once.
 const MOST: i64 = 1 << 26;
 
-/// What adds an operator of that name, if it counts n-grams.
+/// The function that writes out an operator of this name, if it counts n-grams.
 pub(super) fn form(op_type: &str) -> Option<Form> {
     match op_type {
         "TfIdfVectorizer" => Some(vectorizer),

@@ -13,7 +13,7 @@ use super::terms::{misshapen, operands, there};
 use super::walk::Walk;
 use crate::Error;
 
-/// What adds an operator of that name, if it makes a grid.
+/// The function that writes out an operator of this name, if it makes a grid.
 pub(super) fn form(op_type: &str) -> Option<Form> {
     match op_type {
         "AffineGrid" => Some(affine),

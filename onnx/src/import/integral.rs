@@ -15,7 +15,7 @@ use super::terms::{misshapen, operands, there};
 use super::walk::Walk;
 use crate::Error;
 
-/// What adds an operator of that name, if it is of integers.
+/// The function that writes out an operator of this name, if it computes with integers.
 pub(super) fn form(op_type: &str) -> Option<Form> {
     match op_type {
         "ConvInteger" => Some(conv_integer),

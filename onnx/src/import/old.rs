@@ -212,7 +212,7 @@ fn scatter<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -> Result<(),
 mod tests {
     use super::*;
 
-    /// The definitions that hold in one of these opsets and not in 13.
+    /// The definitions that hold in one of the old opsets and not in 13.
     fn replaced() -> impl Iterator<Item = (&'static Schema, Option<&'static Schema>)> {
         schema::all().flat_map(|(name, definitions)| {
             let held = schema::in_force(name, 13).filter(|schema| !schema.deprecated);

@@ -14,7 +14,7 @@ use crate::names::static_slots;
 use crate::program::{Node, ValueId};
 use crate::proto::AttributeProto;
 
-/// The operands among those that become attributes that may have any dtype.
+/// Of the operands that become attributes, those that may have any dtype.
 const ANY_DTYPE: [(&str, &str); 1] = [("OneHot", "depth")];
 
 /// Lists that may be one number without an axis: the operator, and the attribute that the operand is. The text calls it a
@@ -287,7 +287,7 @@ fn is_renamed(op: &Op, written: &Attributes, opset: u32, types: &[Option<&Type>]
     Ok(opset < since && is_flat)
 }
 
-/// Such a use must mean in the opset what it means here.
+/// Requires that the use has the same meaning in the model's opset as here.
 fn check_meaning(opset: u32, op: &Op, types: &[Option<&Type>]) -> Result<(), Error> {
     let since = op.facts(types).since;
     if since <= opset {

@@ -51,7 +51,7 @@ impl Origin {
 }
 
 impl Inside {
-    /// Of a branch, whether it is `then_branch`.
+    /// The side, if the body is one of an If: whether it is `then_branch`.
     pub const fn side(self) -> Option<bool> {
         match self {
             Self::Branch(side) => Some(side),

@@ -18,7 +18,7 @@ use super::terms::{misshapen, operands, there};
 use super::walk::Walk;
 use crate::Error;
 
-/// What adds an operator of that name, if it is one of these.
+/// The function that writes out an operator of this name, if it is one of this module.
 pub(super) fn form(op_type: &str) -> Option<Form> {
     match op_type {
         "CenterCropPad" => Some(centred),

@@ -22,7 +22,7 @@ use crate::Error;
 use crate::program::Node;
 use crate::proto::AttributeProto;
 
-/// What adds an operator of that name, if it is a recurrent network.
+/// The function that writes out an operator of this name, if it is a recurrent network.
 pub(super) fn form(op_type: &str) -> Option<Form> {
     match op_type {
         "RNN" => Some(|walk, written| write(walk, written, Cell::Rnn)),

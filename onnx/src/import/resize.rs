@@ -28,7 +28,7 @@ use super::terms::{operands, there};
 use super::walk::Walk;
 use crate::Error;
 
-/// What adds an operator of that name, if it resizes.
+/// The function that writes out an operator of this name, if it resizes.
 pub(super) fn form(op_type: &str) -> Option<Form> {
     match op_type {
         "Resize" | "Upsample" => Some(resize),

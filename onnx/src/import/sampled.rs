@@ -13,7 +13,7 @@ use super::forms::Form;
 use super::walk::Walk;
 use crate::Error;
 
-/// What adds an operator of that name, if it takes samples.
+/// The function that writes out an operator of this name, if it takes samples.
 pub(super) fn form(op_type: &str) -> Option<Form> {
     match op_type {
         "DeformConv" => Some(deformed::conv),

@@ -21,7 +21,7 @@ use super::walk::Walk;
 use crate::Error;
 use crate::tensor;
 
-/// What adds an operator of that name, if it is of signals.
+/// The function that writes out an operator of this name, if it is about signals.
 pub(super) fn form(op_type: &str) -> Option<Form> {
     match op_type {
         "BlackmanWindow" => Some(|walk, written| window(walk, written, &[0.42, -0.5, 0.08])),

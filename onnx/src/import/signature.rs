@@ -88,7 +88,8 @@ fn operands(node: &Node, schema: &Schema, declared: u32) -> Result<(), Error> {
     }
 }
 
-/// Of outputs that may be repeated each may go without a name, as runtimes and ONNX's checker have it.
+/// Checks the outputs' number and names. Of a repeated output, each may go without a name: runtimes and
+/// ONNX's checker allow that.
 fn outputs(node: &Node, schema: &Schema) -> Result<(), Error> {
     let open = matches!(schema.outputs.last(), Some(last) if last.arity == Arity::Variadic);
     most("outputs", node.outputs.len(), &schema.outputs, open)?;

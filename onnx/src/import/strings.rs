@@ -31,7 +31,7 @@ use crate::{Error, tensor};
 /// How many strings there may be in one tensor.
 const MOST: usize = 1 << 16;
 
-/// What adds an operator of that name, if it is one of strings alone.
+/// The function that writes out an operator of this name, if it takes strings alone.
 pub(super) fn form(op_type: &str) -> Option<Form> {
     match op_type {
         "RegexFullMatch" => Some(pattern::matched),

@@ -16,7 +16,7 @@ use super::terms::{misshapen, operands, there};
 use super::walk::Walk;
 use crate::Error;
 
-/// What adds an operator of that name, if it is NonMaxSuppression.
+/// The function that writes out an operator of this name, if it is NonMaxSuppression.
 pub(super) fn form(op_type: &str) -> Option<Form> {
     match op_type {
         "NonMaxSuppression" => Some(suppressed),
@@ -143,7 +143,7 @@ struct Limits {
 }
 
 impl Limits {
-    /// Those that the operands from 2 on say: each is one number.
+    /// The limits that operands 2 and later state. Each operand is one number.
     fn of(operands: [Option<Arc<Tensor>>; 3]) -> Result<Self, Error> {
         for (i, operand) in operands.iter().enumerate() {
             if let Some(operand) = operand.as_ref().filter(|operand| operand.len() != 1) {

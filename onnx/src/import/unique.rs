@@ -17,7 +17,7 @@ use crate::Error;
 /// How long the axis may be.
 const MOST: i64 = 1 << 24;
 
-/// What adds an operator of that name, if it is Unique.
+/// The function that writes out an operator of this name, if it is Unique.
 pub(super) fn form(op_type: &str) -> Option<Form> {
     match op_type {
         "Unique" => Some(unique),

@@ -123,7 +123,7 @@ impl<'p, 'c> Walk<'p, 'c> {
         self.constant(id, Arc::new(tensor), names::position(name, 'v'))
     }
 
-    /// A constant. One that is only used where this program has attributes becomes no node.
+    /// A constant. If the program uses it only for what are attributes here, it becomes no node.
     pub(super) fn constant(
         &mut self,
         id: ValueId,

@@ -126,7 +126,7 @@ fn undecided(why: &str) -> Verdict {
     Verdict::Incomparable(Why::Undecided(why.to_owned()))
 }
 
-/// The first element in which two answers differ, of those that are defined.
+/// The first defined element in which two answers differ.
 fn difference(
     original: &Tensor,
     actual: &Tensor,

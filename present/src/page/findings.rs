@@ -9,9 +9,9 @@ use crate::others::{self, Line};
 use crate::stderr::readable;
 use campaign::group::Group;
 
-/// So many cards are open from the start.
+/// How many cards are open from the start.
 const OPEN: usize = 3;
-/// So many elements of an input are shown.
+/// How many elements of an input are shown.
 const ELEMENTS: usize = 24;
 
 /// The findings.

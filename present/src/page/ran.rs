@@ -46,7 +46,8 @@ pub(super) fn section(page: &Page<'_>) -> Markup {
     }
 }
 
-/// How many forms of operators an engine lacks, and how many dtypes of those that are written out in others.
+/// How many forms an engine lacks of operators of ours, and how many of operators that are written out in
+/// others.
 fn lacks(tested: &Tested) -> [usize; 2] {
     let is_written_out = |name: &str| forms::composite::find(name).is_some();
     let count = |written_out: bool| {

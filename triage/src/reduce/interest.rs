@@ -77,7 +77,7 @@ pub(crate) struct Tame {
     pub(crate) defined: bool,
     /// None is NaN or infinite.
     pub(crate) finite: bool,
-    /// Of every operator the standard says what it gives, whatever its operands hold.
+    /// Whether the standard says for every operator what it gives, whatever its operands hold.
     pub(crate) specified: bool,
 }
 
@@ -193,7 +193,7 @@ impl Tame {
     }
 }
 
-/// Runs and judges, and blames where that is worth it.
+/// Runs and judges a problem, and looks for a culprit if that is worth it.
 pub(crate) fn run(target: &Target, problem: &Problem, inquiry: &Inquiry<'_>) -> Result<Ran, WorkerError> {
     let nothing = |why: &dyn std::fmt::Display| Ok(Ran::Nothing(why.to_string()));
     let Problem { model, inputs, program } = problem;

@@ -92,7 +92,7 @@ impl Programs {
         wrong
     }
 
-    /// The scripts of this repository that a line names and that are not there.
+    /// The scripts of this repository that a line names although they do not exist.
     fn files(&self, line: &[String]) -> Vec<String> {
         let ours = line
             .iter()

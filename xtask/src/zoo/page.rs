@@ -191,7 +191,7 @@ fn opsets(model: &Model) -> String {
     each.collect::<Vec<_>>().join(", ")
 }
 
-/// What is not right, each kind of it once: on which engine, which operator, and how it stands.
+/// The answers that are not right, each kind once: the engine, the operator and the verdict.
 fn told(measured: &BTreeMap<String, Measured>) -> String {
     let mut kinds: BTreeMap<Kind<'_>, Vec<(&str, &str)>> = BTreeMap::new();
     for (name, measured) in measured {
@@ -227,7 +227,8 @@ type Kind<'a> = (&'a str, &'a str, &'a str, String);
 /// What stands in place of an operator for the model end to end.
 const WHOLE: &str = "the whole";
 
-/// The end of what an engine says that gives no answer, without what is told of one model alone; nothing of other answers.
+/// The end of the message of an engine that gives no answer, without the parts that are about one model
+/// alone. Empty for an engine that answers.
 fn message(whole: &Whole) -> String {
     if whole.answer != "none" {
         return String::new();

@@ -37,7 +37,7 @@ pub(crate) struct Slices {
 }
 
 impl Slices {
-    /// Those in data of this shape.
+    /// The places that the lists of indices point to, in data of this shape.
     pub(crate) fn new(c: &Call<'_>, shape: &[usize]) -> Result<Self, CpuError> {
         let pointed = c.shape(1)?.last().copied().filter(|&n| n > 0 && n <= shape.len());
         let pointed =

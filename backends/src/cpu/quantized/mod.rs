@@ -24,7 +24,7 @@ pub(crate) struct Scales {
 }
 
 impl Scales {
-    /// Those of operand 1 for the first operand.
+    /// The scales in operand 1, for the first operand.
     pub(crate) fn new(granularity: Granularity, c: &Call<'_>) -> Result<Self, CpuError> {
         let (shape, scales) = (c.shape(0)?, c.shape(1)?);
         let block = usize::try_from(granularity.block_size).unwrap_or(0);

@@ -1,4 +1,4 @@
-//! Clip: the larger of x and the lower bound, then the smaller of that and the upper one, which wins where they cross.
+//! Clip: the smaller of the upper bound and of max(x, lower bound). If the bounds cross, the upper one wins.
 
 use ir::Type;
 use ops::elementwise::Clip;

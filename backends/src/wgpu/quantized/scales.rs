@@ -27,7 +27,7 @@ impl Scales {
         Self { inside: 1, size: all, block: all, along: 1, is_list: 1 }
     }
 
-    /// Those of operand 1 for operand 0.
+    /// The scales in operand 1, for operand 0.
     pub(super) fn new(granularity: Granularity, c: &Call<'_>) -> Result<Self, GpuError> {
         let (x, scales) = (c.get(0)?, c.get(1)?);
         let block = usize::try_from(granularity.block_size).unwrap_or(0);

@@ -105,7 +105,7 @@ pub(super) fn ensemble<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -
     bind(walk, written.node, vec![Bound::Tensor(y)])
 }
 
-/// The numbers of a tensor, of which there must be so many.
+/// The numbers of a tensor attribute. If `count` is given, there must be that many.
 fn numbers(
     walk: &Walk<'_, '_>,
     given: &Given<'_>,

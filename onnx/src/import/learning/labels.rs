@@ -159,7 +159,7 @@ pub(super) fn encoder<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) ->
     bind(walk, written.node, vec![y])
 }
 
-/// The values, and behind them what becomes of that which is no key.
+/// A table to look values up in: the values, and behind them the default for elements that are no key.
 fn table(walk: &mut Walk<'_, '_>, values: Tensor, default: Tensor) -> Result<Value, Error> {
     let values = walk.push_constant(Arc::new(values), None)?;
     let default = walk.push_constant(Arc::new(default), None)?;

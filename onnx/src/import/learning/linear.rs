@@ -38,8 +38,8 @@ pub(super) fn regressor<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) 
     bind(walk, written.node, vec![Bound::Tensor(y)])
 }
 
-/// LinearClassifier: a score for each label, and the label of the highest one. With weights for one of two labels alone, what the other's
-/// score is hangs on the transformation, of which ONNX's text does not speak.
+/// LinearClassifier: a score for each label, and the label of the highest score. If only one of two labels
+/// has weights, the other label's score depends on the transformation, and ONNX's text does not say how.
 pub(super) fn classifier<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -> Result<(), Error> {
     let x = rows(walk, written)?;
     let given = Given::of(written);

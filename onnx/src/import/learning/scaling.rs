@@ -43,8 +43,9 @@ pub(super) fn binarizer<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) 
     bind(walk, written.node, vec![Bound::Tensor(y)])
 }
 
-/// Normalizer: each row divided by its norm, or as it is where that is 0. The text has the sum of the elements for `L1`; ONNX's reference
-/// implementation and runtimes take their magnitudes. They part for `MAX` too, and nobody knows how then.
+/// Normalizer: each row divided by its norm; a row whose norm is 0 stays as it is. For `L1` the text sums the
+/// elements, while ONNX's reference implementation and runtimes sum their magnitudes. Implementations differ
+/// for `MAX` too, and nothing says which is right.
 pub(super) fn normalizer<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -> Result<(), Error> {
     let x = features(walk, written)?;
     let given = Given::of(written);

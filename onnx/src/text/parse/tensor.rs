@@ -39,7 +39,7 @@ impl Parser<'_> {
         Ok((elem_type.unwrap_or_default(), sizes.collect::<Option<_>>().ok_or_else(wanted)?))
     }
 
-    /// Elements in braces. There may be more or fewer than fit the shape: that is for whoever reads the tensor.
+    /// Elements in braces. Whether their number fits the shape is checked by whoever reads the tensor.
     fn elements(&mut self, tensor: &mut TensorProto) -> Parsed<()> {
         match DataType::try_from(tensor.data_type()).ok().and_then(field) {
             Some(Field::Int32) => tensor.int32_data = self.braced(|p| p.integer("int32"))?,

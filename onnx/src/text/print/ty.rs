@@ -69,7 +69,7 @@ impl Printer {
         self.push(")");
     }
 
-    /// In place of a type that is not said where the syntax wants one.
+    /// Prints a stand-in where the syntax wants a type and the message does not say one.
     fn nothing(&mut self) {
         self.leave_out("a type that says nothing", true);
         self.tensor_type(DataType::Undefined as i32, None);
