@@ -4,6 +4,7 @@ use ir::{DType, Type};
 use ndarray::ArrayD;
 
 use crate::arith::Arith;
+use crate::rule::{self, accepted};
 
 /// A tensor whose elements belong to a number system.
 pub enum Data<A: Arith> {
@@ -94,6 +95,11 @@ impl<'a, A: Arith> Call<'a, A> {
             Some(Data::Int(a)) => Some(a),
             _ => None,
         }
+    }
+
+    /// An axis of the first operand, as an index.
+    pub fn axis(&self, axis: i64) -> usize {
+        accepted(rule::axis(axis, self.data(0).shape().len()))
     }
 
     /// Whether the first operand is floating-point.

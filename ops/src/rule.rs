@@ -186,6 +186,15 @@ pub fn axis(axis: i64, rank: usize) -> Result<usize, Reject> {
     if (0..rank as i64).contains(&index) { Ok(index as usize) } else { Err(Reject::Axis { axis, rank }) }
 }
 
+/// What a type rule works out, of operands that it has accepted.
+///
+/// # Panics
+/// If it does not accept them after all: a meaning that went on with another axis would be wrong and nobody would see it.
+#[track_caller]
+pub fn accepted<T>(worked_out: Result<T, Reject>) -> T {
+    worked_out.expect("the type rule has accepted these operands and attributes")
+}
+
 /// A number that means the same as the largest or the smallest that there may be, where it is beyond.
 pub fn within_limit(number: i64) -> i64 {
     number.clamp(-LIMIT, LIMIT)

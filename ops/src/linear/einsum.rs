@@ -15,7 +15,7 @@ use crate::family::Single;
 use crate::lanes;
 use crate::operator::{Batch, Cost, Edge, Effort, Facts, Hazard, Operator, Reads, TypeRule};
 use crate::plain;
-use crate::rule::{Args, Reject, Rule, broadcast_shapes, same_dtype};
+use crate::rule::{Args, Check, Reject, Rule, accepted, broadcast_shapes, same_dtype};
 use crate::spec::Row;
 
 attributes! {
@@ -100,8 +100,8 @@ impl Einsum {
     /// How operands that are valid are walked.
     fn walked(&self, types: &[&Type]) -> Walk {
         let ranks: Vec<usize> = types.iter().map(|ty| ty.rank()).collect();
-        let (operands, result) = self.axes(&ranks).unwrap_or_default();
-        let sizes = Self::sizes(&operands, types, &mut crate::rule::Check).unwrap_or_default();
+        let (operands, result) = accepted(self.axes(&ranks));
+        let sizes = accepted(Self::sizes(&operands, types, &mut Check));
         let size =
             |axis: Axis| sizes.iter().find(|(known, _)| *known == axis).map_or(1, |&(_, size)| size as usize);
         let summed = sizes.iter().map(|(axis, _)| *axis).filter(|axis| !result.contains(axis));

@@ -72,7 +72,7 @@ fn places<A: Arith>(c: &Call<'_, A>, count: usize) -> Pointed<Vec<usize>> {
 impl EitherKind for Compress {
     fn elements<A: Arith, K: Kind<A>>(&self, c: &Call<'_, A>, x: &ArrayD<K::Number>) -> ArrayD<K::Number> {
         let list = lanes::array(&[x.len()], x.iter().copied().collect());
-        let of_axis = self.axis.and_then(|along| axis(along, x.ndim()).ok());
+        let of_axis = self.axis.map(|along| c.axis(along));
         let (x, along) = of_axis.map_or((&list, 0), |along| (x, along));
         let places = places(c, usize::try_from(self.count).unwrap_or(0));
         lanes::build(&c.extents(0), |at| match &places {

@@ -8,7 +8,7 @@ use crate::draw::Draw;
 use crate::family::Single;
 use crate::movement::Movement;
 use crate::operator::TypeRule;
-use crate::rule::{Args, Reject, Rule, axis, same_dtype};
+use crate::rule::{Args, Reject, Rule, accepted, axis, same_dtype};
 use crate::spec::Row;
 
 attributes! {
@@ -65,7 +65,7 @@ impl Movement for Concat {
     const LINEAR: Option<usize> = None;
 
     fn rearrange<T: Clone>(&self, x: &[&ArrayD<T>], y: &[Type]) -> Vec<ArrayD<T>> {
-        let axis = axis(self.axis, y[0].rank()).unwrap_or(0);
+        let axis = accepted(axis(self.axis, y[0].rank()));
         let views: Vec<_> = x.iter().map(|x| x.view()).collect();
         let all = ndarray::concatenate(Axis(axis), &views);
         vec![all.expect("the type rule makes the other axes agree").as_standard_layout().into_owned()]

@@ -12,7 +12,7 @@ use crate::family::Single;
 use crate::lanes;
 use crate::movement::only_moves;
 use crate::operator::{Facts, Hazard, Operator, Reads, TypeRule};
-use crate::rule::{self, Args, Reject, Rule};
+use crate::rule::{self, Args, Reject, Rule, accepted};
 use crate::spec::Row;
 
 attributes! {
@@ -127,7 +127,7 @@ pub(super) fn point<A: Arith>(a: &A, index: A::Z, size: usize) -> Pointed<usize>
 
 /// Indices, at operand 1, point into an axis of the first operand.
 pub(super) fn in_range(x: &[Option<&Type>], axis: i64) -> Vec<Hazard> {
-    let size = x[0].and_then(|t| Some(t.shape[rule::axis(axis, t.rank()).ok()?]));
+    let size = x[0].map(|t| t.shape[accepted(rule::axis(axis, t.rank()))]);
     let hazard = |size: i64| Hazard::Outside { operand: 1, low: -size as f64, high: (size - 1) as f64 };
     size.map(hazard).into_iter().collect()
 }
@@ -151,7 +151,7 @@ fn gather<A: Arith, K: Kind<A>>(
 impl EitherKind for Gather {
     /// The axes of the indices stand for the axis that they point into.
     fn elements<A: Arith, K: Kind<A>>(&self, c: &Call<'_, A>, x: &ArrayD<K::Number>) -> ArrayD<K::Number> {
-        let axis = rule::axis(self.axis, x.ndim()).unwrap_or(0);
+        let axis = c.axis(self.axis);
         let after = axis + c.int(1).ndim();
         let source = |at: &[usize], i| [&at[..axis], &[i], &at[after..]].concat();
         gather::<A, K>(c, x, axis, |at| &at[axis..after], source)
@@ -161,7 +161,7 @@ impl EitherKind for Gather {
 impl EitherKind for GatherElements {
     /// Each index stands for itself: the element is at its own position but for the axis.
     fn elements<A: Arith, K: Kind<A>>(&self, c: &Call<'_, A>, x: &ArrayD<K::Number>) -> ArrayD<K::Number> {
-        let axis = rule::axis(self.axis, x.ndim()).unwrap_or(0);
+        let axis = c.axis(self.axis);
         let source = |at: &[usize], i| {
             let mut source = at.to_vec();
             source[axis] = i;

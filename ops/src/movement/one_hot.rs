@@ -11,7 +11,7 @@ use crate::family::Single;
 use crate::lanes::{array, each, move_last};
 use crate::movement::only_moves;
 use crate::operator::{Facts, Hazard, Operator, Reads, TypeRule};
-use crate::rule::{Args, Reject, Rule, axis};
+use crate::rule::{Args, Reject, Rule, accepted, axis};
 use crate::spec::{Row, scalar};
 
 attributes! {
@@ -82,7 +82,7 @@ impl EitherKind for OneHot {
         let pick = |(z, place)| K::choose(a, hit(z, place), values[[1]], values[[0]]);
         let shape = [indices.shape(), &[self.depth as usize]].concat();
         let lists = array(&shape, items.map(pick).collect());
-        move_last(lists, axis(self.axis, shape.len()).unwrap_or(0))
+        move_last(lists, accepted(axis(self.axis, shape.len())))
     }
 }
 

@@ -148,7 +148,7 @@ impl EitherKind for Pad {
     fn elements<A: Arith, K: Kind<A>>(&self, c: &Call<'_, A>, x: &ArrayD<K::Number>) -> ArrayD<K::Number> {
         let constant = K::operand(c, 1).and_then(|value| value.first().copied());
         let constant = constant.unwrap_or_else(|| K::zero(c.arith));
-        let by_axis = self.by_axis(x.ndim()).unwrap_or_default();
+        let by_axis = rule::accepted(self.by_axis(x.ndim()));
         let source = |axis: usize, at: usize| {
             let [before, after] = by_axis[axis];
             let left = x.shape()[axis] as i64 + before.min(0) + after.min(0);

@@ -14,7 +14,7 @@ use crate::family::Single;
 use crate::lanes::{self, array};
 use crate::operator::{Batch, Cost, Edge, Facts, Hazard, Operator, Reads, TypeRule, elements};
 use crate::plain;
-use crate::rule::{self, Args, Reject, Rule, same_dtype, same_shape};
+use crate::rule::{self, Args, Reject, Rule, accepted, same_dtype, same_shape};
 use crate::spec::Row;
 
 attributes! {
@@ -241,7 +241,7 @@ impl ScatterElements {
     /// Each update is at its own place but for the axis.
     fn places<A: Arith>(self, c: &Call<'_, A>) -> Places {
         let (indices, shape) = (c.int(1), c.data(0).shape());
-        let axis = rule::axis(self.axis, shape.len()).unwrap_or(0);
+        let axis = c.axis(self.axis);
         let places = lanes::build(indices.shape(), |at| match point(c.arith, indices[at], shape[axis]) {
             Pointed::At(i) => {
                 let mut target = at.to_vec();
@@ -319,9 +319,8 @@ impl Operator for ScatterElements {
     fn hazards(&self, x: &[Option<&Type>]) -> Vec<Hazard> {
         let [Some(data), Some(indices), ..] = x else { return Vec::new() };
         // Where there is a lane, it has this many places for its updates.
-        let lane = rule::axis(self.axis, data.rank()).map_or(0, |axis| data.shape[axis]);
-        let updates = rule::axis(self.axis, indices.rank()).map_or(0, |axis| indices.shape[axis]);
-        let places = if updates > lane { 0 } else { u64::MAX };
+        let lane = accepted(rule::axis(self.axis, data.rank()));
+        let places = if indices.shape[lane] > data.shape[lane] { 0 } else { u64::MAX };
         hazards(self.reduction, x, places, in_range(x, self.axis))
     }
 

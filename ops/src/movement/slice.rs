@@ -9,7 +9,7 @@ use crate::family::Single;
 use crate::lanes;
 use crate::movement::Movement;
 use crate::operator::TypeRule;
-use crate::rule::{Args, Reject, Rule, axes, within_limit};
+use crate::rule::{Args, Check, Reject, Rule, accepted, axes, within_limit};
 use crate::spec::{Row, list};
 
 attributes! {
@@ -144,7 +144,7 @@ impl Movement for Slice {
 
     fn rearrange<T: Clone>(&self, x: &[&ArrayD<T>], y: &[Type]) -> Vec<ArrayD<T>> {
         let shape: Vec<i64> = x[0].shape().iter().map(|&d| d as i64).collect();
-        let cuts = self.cuts(&mut crate::rule::Check, &shape).unwrap_or_default();
+        let cuts = accepted(self.cuts(&mut Check, &shape));
         let from = |(at, cut): (usize, &Cut<i64>)| (cut.start + at as i64 * cut.step) as usize;
         vec![lanes::build(&y[0].extents(), |at| {
             let source: Vec<usize> = at.iter().copied().zip(&cuts).map(from).collect();

@@ -8,7 +8,7 @@ use crate::draw::Draw;
 use crate::family::Single;
 use crate::movement::Movement;
 use crate::operator::TypeRule;
-use crate::rule::{Args, Reject, Rule, axis};
+use crate::rule::{Args, Reject, Rule, accepted, axis};
 use crate::spec::{Deviation, Row, list};
 
 attributes! {
@@ -65,7 +65,7 @@ impl Movement for Split {
     const LINEAR: Option<usize> = Some(0);
 
     fn rearrange<T: Clone>(&self, x: &[&ArrayD<T>], y: &[Type]) -> Vec<ArrayD<T>> {
-        let axis = axis(self.axis, x[0].ndim()).unwrap_or(0);
+        let axis = accepted(axis(self.axis, x[0].ndim()));
         let mut start = 0;
         let mut part = |ty: &Type| {
             let end = start + ty.shape[axis] as isize;

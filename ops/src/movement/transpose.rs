@@ -9,7 +9,7 @@ use crate::draw::Draw;
 use crate::family::Single;
 use crate::movement::Movement;
 use crate::operator::TypeRule;
-use crate::rule::{Args, Reject, Rule, axes};
+use crate::rule::{Args, Reject, Rule, accepted, axes};
 use crate::spec::Row;
 
 attributes! {
@@ -81,7 +81,7 @@ impl Movement for Transpose {
     const LINEAR: Option<usize> = Some(0);
 
     fn rearrange<T: Clone>(&self, x: &[&ArrayD<T>], _: &[Type]) -> Vec<ArrayD<T>> {
-        let order = self.order(x[0].ndim()).unwrap_or_default();
+        let order = accepted(self.order(x[0].ndim()));
         vec![x[0].view().permuted_axes(order).as_standard_layout().into_owned()]
     }
 }

@@ -13,7 +13,7 @@ use crate::lanes::array;
 use crate::nn::correlate::{correlated, nothing};
 use crate::nn::window::{self, AutoPad, Axis, Tap, Window, length, taps};
 use crate::operator::{Batch, Cost, Edge, Effort, Facts, Hazard, Operator, Reads, TypeRule, rank};
-use crate::rule::{Args, Reject, Rule, same_dtype, same_shape};
+use crate::rule::{Args, Check, Reject, Rule, accepted, same_dtype, same_shape};
 use crate::spec::Row;
 
 attributes! {
@@ -230,9 +230,8 @@ impl Operator for ConvTranspose {
     fn hazards(&self, x: &[Option<&Type>]) -> Vec<Hazard> {
         let [Some(input), Some(w), ..] = x else { return Vec::new() };
         let (input, kernel) = (&input.shape[2..], &w.shape[2..]);
-        let sizes = self.sizes(&mut crate::rule::Check, input, kernel);
-        let is_open = sizes.is_ok_and(|sizes| self.is_open(input, kernel, &sizes));
-        is_open.then_some(Hazard::Always).into_iter().collect()
+        let sizes = accepted(self.sizes(&mut Check, input, kernel));
+        self.is_open(input, kernel, &sizes).then_some(Hazard::Always).into_iter().collect()
     }
 
     fn effort(&self, x: &[Option<&Type>], y: &[Type]) -> Effort {

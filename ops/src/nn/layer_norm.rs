@@ -110,8 +110,7 @@ impl Operator for LayerNorm {
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
         let (a, x) = (c.arith, c.real(0));
-        let axis = axis(self.axis, x.ndim()).unwrap_or(0);
-        let axes: Vec<usize> = (axis..x.ndim()).collect();
+        let axes: Vec<usize> = (c.axis(self.axis)..x.ndim()).collect();
         let first_stage = a.within(self.stash);
         let (mut means, mut inverses, mut normalized) = (Vec::new(), Vec::new(), Vec::new());
         for lane in Lanes::new(x, &axes).iter() {

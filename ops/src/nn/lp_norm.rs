@@ -64,8 +64,7 @@ impl Operator for LpNorm {
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
         let (a, x) = (c.arith, c.real(0));
-        let axis = axis(self.axis, x.ndim()).unwrap_or(0);
-        vec![Data::Real(lanes::map(x, &[axis], |lane| {
+        vec![Data::Real(lanes::map(x, &[c.axis(self.axis)], |lane| {
             let norm = if self.taxicab {
                 a.sum(lane.iter().map(|&x| a.abs(x)))
             } else {

@@ -77,7 +77,7 @@ impl Operator for RmsNorm {
         let (a, x) = (c.arith, c.real(0));
         // `Normalized` goes back to X's dtype before the scale's dtype takes over.
         let (stage, back) = (a.within(self.stash), a.within(c.dtype(0)));
-        let axes: Vec<usize> = (axis(self.axis, x.ndim()).unwrap_or(0)..x.ndim()).collect();
+        let axes: Vec<usize> = (c.axis(self.axis)..x.ndim()).collect();
         let normalized = lanes::map(x, &axes, |lane| {
             let lane = staged(a, self.stash, c.dtype(0), lane);
             let squares = stage.dot(lane.iter().map(|&x| (x, x)));

@@ -112,9 +112,9 @@ impl Operator for Softmax {
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
-        let x = c.real(0);
-        let axis = axis(self.axis, x.ndim()).unwrap_or(0);
-        vec![Data::Real(lanes::map(x, &[axis], |lane| self.function.real(c.arith, lane)))]
+        vec![Data::Real(lanes::map(c.real(0), &[c.axis(self.axis)], |lane| {
+            self.function.real(c.arith, lane)
+        }))]
     }
 }
 

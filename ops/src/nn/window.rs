@@ -6,7 +6,7 @@ use ndarray::Dimension;
 use crate::attributes::{self, Part};
 use crate::draw::Draw;
 use crate::operator::Effort;
-use crate::rule::{Check, Reject, Rule};
+use crate::rule::{Check, Reject, Rule, accepted};
 
 /// How padding is chosen.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -248,7 +248,7 @@ impl Window {
     /// Whether some position has all its cells on padding, or beyond: a window may step over a small input. For a
     /// validated input and kernel.
     pub fn misses(&self, input: &[i64], kernel: &[i64]) -> bool {
-        let Ok(positions) = self.positions(&mut Check, input, kernel) else { return false };
+        let positions = accepted(self.positions(&mut Check, input, kernel));
         let axes = self.axes(input, kernel);
         let misses_at = |i: usize, position: i64| {
             let start = position * axes[i].stride - axes[i].begin;

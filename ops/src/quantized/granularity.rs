@@ -77,15 +77,15 @@ impl<'a> Granularity<Sym<'a>> {
 impl Granularity {
     /// The scale, or the zero point, of the element at a place.
     pub(super) fn shared<T: Copy>(self, scales: &ArrayD<T>, at: &[usize]) -> T {
-        let along = rule::axis(self.axis, at.len()).unwrap_or(0);
+        let along = || rule::accepted(rule::axis(self.axis, at.len()));
         match (scales.first(), usize::try_from(self.block_size)) {
             (Some(&only), _) if scales.len() == 1 => only,
             (_, Ok(block @ 1..)) => {
                 let mut at = at.to_vec();
-                at[along] /= block;
+                at[along()] /= block;
                 scales[at.as_slice()]
             }
-            _ => scales[[at[along]].as_slice()],
+            _ => scales[[at[along()]].as_slice()],
         }
     }
 }

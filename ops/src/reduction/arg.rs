@@ -119,7 +119,7 @@ impl Operator for Arg {
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
-        let axis = axis(self.axis, c.data(0).shape().len()).unwrap_or(0);
+        let axis = c.axis(self.axis);
         let shape = c.extents(0);
         vec![Data::Int(match c.data(0) {
             Data::Real(x) => lanes::reduce(x, &[axis], &shape, |lane| self.real(c.arith, lane)),

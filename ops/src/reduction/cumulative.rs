@@ -11,7 +11,7 @@ use crate::family::Family;
 use crate::lanes;
 use crate::operator::{Batch, Cost, Edge, Effort, Facts, Hazard, Operator, Reads, TypeRule};
 use crate::plain;
-use crate::rule::{Args, Reject, Rule, axis};
+use crate::rule::{Args, Reject, Rule, accepted, axis};
 use crate::spec::{Row, scalar};
 
 attributes! {
@@ -56,7 +56,6 @@ impl Family for Cumulative {
 }
 
 impl CumulativeFn {
-    /// Of real numbers.
     /// What nothing gives.
     fn neutral(self) -> i128 {
         match self {
@@ -138,7 +137,7 @@ impl Operator for Cumulative {
     /// Integers and sums are scanned, and each product of reals is formed anew.
     fn effort(&self, x: &[Option<&Type>], y: &[Type]) -> Effort {
         let Some(Some(ty)) = x.first() else { return Effort::NONE };
-        let extent = axis(self.axis, ty.rank()).map_or(0, |axis| ty.shape[axis].unsigned_abs());
+        let extent = ty.shape[accepted(axis(self.axis, ty.rank()))].unsigned_abs();
         let is_scanned = self.function == CumulativeFn::Sum || !ty.dtype.is_float();
         let each = if is_scanned { 1 } else { extent.div_ceil(2).max(1) };
         Effort { operations: Cost::PerOutput(each).flops(x, y), scratch: 0 }
@@ -146,7 +145,7 @@ impl Operator for Cumulative {
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
         let a = c.arith;
-        let axis = axis(self.axis, c.data(0).shape().len()).unwrap_or(0);
+        let axis = c.axis(self.axis);
         vec![match c.data(0) {
             Data::Real(x) => Data::Real(lanes::map(x, &[axis], |lane| self.each(a, lane))),
             Data::Int(x) => Data::Int(lanes::map(x, &[axis], |lane| self.scanned(a, lane))),

@@ -9,7 +9,7 @@ use crate::draw::Draw;
 use crate::family::Single;
 use crate::lanes::{Lanes, array, move_last};
 use crate::operator::{Batch, Cost, Edge, Facts, Hazard, Operator, Reads, TypeRule};
-use crate::rule::{Args, Reject, Rule, axis};
+use crate::rule::{Args, Reject, Rule, accepted, axis};
 use crate::spec::{Row, single};
 
 attributes! {
@@ -93,7 +93,7 @@ impl TopK {
         x: &ndarray::ArrayD<T>,
         f: impl FnMut(&[T]) -> Vec<(U, V)>,
     ) -> Pair<U, V> {
-        let axis = axis(self.axis, x.ndim()).unwrap_or(0);
+        let axis = accepted(axis(self.axis, x.ndim()));
         let mut shape: Vec<usize> = x.shape().to_vec();
         shape.remove(axis);
         shape.push(self.k as usize);
