@@ -45,7 +45,7 @@ pub enum BadAttribute {
         wanted: &'static str,
     },
     /// The value is not allowed.
-    #[error("attribute `{name}` is {value}; {wanted}")]
+    #[error("attribute `{name}` is {value}; it must be {wanted}")]
     Value {
         /// The attribute.
         name: String,

@@ -195,11 +195,6 @@ pub fn accepted<T>(worked_out: Result<T, Reject>) -> T {
     worked_out.expect("the type rule has accepted these operands and attributes")
 }
 
-/// A number that means the same as the largest or the smallest that there may be, where it is beyond.
-pub fn within_limit(number: i64) -> i64 {
-    number.clamp(-LIMIT, LIMIT)
-}
-
 /// The axes as indices, in the order given; each may be named once.
 pub fn axes(list: &[i64], rank: usize) -> Result<Vec<usize>, Reject> {
     let mut out = Vec::with_capacity(list.len());

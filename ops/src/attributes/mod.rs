@@ -19,13 +19,15 @@
 //! | `axis: i64 = 0` | one with ONNX's default (a test compares them with the [schemas](crate::schema)) |
 //! | `axes: Option<Vec<i64>>` | one that may be absent, and then is not written either |
 //! | `trans_a: bool as "transA" = false` | one that has another name here |
-//! | `upper: bool as "side" { "LOW" => false, "HIGH" => true }` | one that is one of a few names or numbers |
+//! | `side: Side { "LOW" => Side::Low, "HIGH" => Side::High }` | one that is one of a few names or numbers |
+//! | `outputs: i64 { 1..=3 }` | one whose values are [`Among`] some: a range, a set of dtypes, [`Clamped`] numbers |
 //! | `blocksize: D as size`, `shape: Vec<D> as sizes` | a size, or several: unknown while an operator is drawn |
 //! | `pool: Pooling<D> as part` | what several operators share: attributes of a [`Part`] |
 //!
 //! `struct Reduce of ReduceFn` has a field `function` besides: which operator of the family it is. `struct PRelu;` has no
-//! attributes, `struct Unary(UnaryFn);` neither, but is a family. What must hold beyond kinds is a function, named
-//! behind the struct: `check Self::check;`. It takes what was read and the attributes given.
+//! attributes, `struct Unary(UnaryFn);` neither, but is a family. The type comes first, then the name, the values and the default, each if there
+//! is one. What must hold beyond them is a function, named behind the struct: `check Self::check;`. It takes what was read and the
+//! attributes given.
 //!
 //! Two payloads say by hand how they are [`Declared`], which is no longer: of the `Predicate`s one has attributes and the other none,
 //! and each `Activation` has its own names and defaults.
@@ -36,7 +38,7 @@ use ir::{Attributes, BadAttribute, Dim};
 
 use crate::about::About;
 
-pub use value::{Spelling, Value, read, read_choice, write, write_choice};
+pub use value::{Among, Clamped, Spelling, Value, read, read_among, read_choice, write, write_choice};
 
 /// A payload that is read from attributes and written as such.
 pub trait Declared: Sized {
@@ -143,7 +145,7 @@ macro_rules! attributes {
         pub struct $name:ident $(<$d:ident>)? $(of $function:ty)? {
             $(
                 $(#[$about:meta])*
-                pub $field:ident: $ty:ty $(as $how:tt $({ $($spelling:expr => $choice:expr),+ $(,)? })?)? $(= $default:expr)?,
+                pub $field:ident: $ty:ty $(as $how:tt)? $({ $($values:tt)+ })? $(= $default:expr)?,
             )+
         }
         $(check $check:path;)?
@@ -169,7 +171,7 @@ macro_rules! attributes {
                 let read = Self {
                     $(function: attributes!(@first function $function),)?
                     $($field: attributes!(
-                        @read given $field [$($how $({ $($spelling => $choice),+ })?)?] [$($default)?]
+                        @read given $field [$($how)?] [$($($values)+)?] [$($default)?]
                     ),)+
                 };
                 $(let read = $check(read, given)?;)?
@@ -178,7 +180,7 @@ macro_rules! attributes {
 
             fn attributes(&self) -> ir::Attributes {
                 let mut all = ir::Attributes::new();
-                $(attributes!(@write all self $field [$($how $({ $($spelling => $choice),+ })?)?]);)+
+                $(attributes!(@write all self $field [$($how)?] [$($($values)+)?]);)+
                 all
             }
         }
@@ -201,45 +203,43 @@ macro_rules! attributes {
     (@default) => { None };
     (@default $default:expr) => { Some($default) };
 
-    (@read $given:ident $field:ident [] [$($default:expr)?]) => {
-        $crate::attributes::read($given, stringify!($field), attributes!(@default $($default)?))?
-    };
-    (@read $given:ident $field:ident [part] []) => {
+    (@name $field:ident $onnx:literal) => { $onnx };
+    (@name $field:ident $($how:ident)?) => { stringify!($field) };
+
+    (@read $given:ident $field:ident [part] [] []) => {
         $crate::attributes::Part::read($given)?
     };
-    (@read $given:ident $field:ident [size] [$($default:expr)?]) => {
-        $crate::attributes::read($given, stringify!($field), attributes!(@default $($default)?))?
-    };
-    (@read $given:ident $field:ident [sizes] [$($default:expr)?]) => {
-        $crate::attributes::read($given, stringify!($field), attributes!(@default $($default)?))?
-    };
-    (@read $given:ident $field:ident [$onnx:literal] [$($default:expr)?]) => {
-        $crate::attributes::read($given, $onnx, attributes!(@default $($default)?))?
+    (@read $given:ident $field:ident [$($how:tt)?] [] [$($default:expr)?]) => {
+        $crate::attributes::read(
+            $given, attributes!(@name $field $($how)?), attributes!(@default $($default)?)
+        )?
     };
     (@read $given:ident $field:ident
-        [$onnx:literal { $($spelling:expr => $choice:expr),+ }] [$($default:expr)?]) => {
+        [$($how:tt)?] [$($spelling:expr => $choice:expr),+ $(,)?] [$($default:expr)?]) => {
         $crate::attributes::read_choice(
-            $given, $onnx, &[$(($spelling, $choice)),+], attributes!(@default $($default)?)
+            $given,
+            attributes!(@name $field $($how)?),
+            &[$(($spelling, $choice)),+],
+            attributes!(@default $($default)?),
+        )?
+    };
+    (@read $given:ident $field:ident [$($how:tt)?] [$values:expr] [$($default:expr)?]) => {
+        $crate::attributes::read_among(
+            $given, attributes!(@name $field $($how)?), &$values, attributes!(@default $($default)?)
         )?
     };
 
-    (@write $all:ident $self:ident $field:ident []) => {
-        $crate::attributes::write(&mut $all, stringify!($field), &$self.$field)
-    };
-    (@write $all:ident $self:ident $field:ident [part]) => {
+    (@write $all:ident $self:ident $field:ident [part] []) => {
         $crate::attributes::Part::write(&$self.$field, &mut $all)
     };
-    (@write $all:ident $self:ident $field:ident [size]) => {
-        $crate::attributes::write(&mut $all, stringify!($field), &$self.$field)
+    (@write $all:ident $self:ident $field:ident
+        [$($how:tt)?] [$($spelling:expr => $choice:expr),+ $(,)?]) => {
+        $crate::attributes::write_choice(
+            &mut $all, attributes!(@name $field $($how)?), &$self.$field, &[$(($spelling, $choice)),+]
+        )
     };
-    (@write $all:ident $self:ident $field:ident [sizes]) => {
-        $crate::attributes::write(&mut $all, stringify!($field), &$self.$field)
-    };
-    (@write $all:ident $self:ident $field:ident [$onnx:literal]) => {
-        $crate::attributes::write(&mut $all, $onnx, &$self.$field)
-    };
-    (@write $all:ident $self:ident $field:ident [$onnx:literal { $($spelling:expr => $choice:expr),+ }]) => {
-        $crate::attributes::write_choice(&mut $all, $onnx, &$self.$field, &[$(($spelling, $choice)),+])
+    (@write $all:ident $self:ident $field:ident [$($how:tt)?] $values:tt) => {
+        $crate::attributes::write(&mut $all, attributes!(@name $field $($how)?), &$self.$field)
     };
 
     (@map $name:ident [] $function:tt $($field:tt)+) => {};

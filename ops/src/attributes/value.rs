@@ -1,6 +1,9 @@
 //! Values of attributes: how those of each kind are read and written, and those of which there are a few.
 
-use ir::{Attribute, Attributes, BadAttribute, DType};
+use std::ops::{RangeFrom, RangeInclusive};
+
+use ir::dim::LIMIT;
+use ir::{Attribute, Attributes, BadAttribute, DType, DTypes};
 
 /// The value of an attribute.
 pub trait Value: Sized {
@@ -74,6 +77,70 @@ impl<T: Value> Value for Option<T> {
 /// The value of an attribute that is given, has a default, or means something by its absence.
 pub fn read<T: Value>(given: &Attributes, name: &str, default: Option<T>) -> Result<T, BadAttribute> {
     T::read(given, name)?.or(default).ok_or_else(|| BadAttribute::Missing(name.to_owned()))
+}
+
+/// The values that an attribute may have: a range, a set of dtypes, [`Clamped`] numbers. Of a list it is said of each entry, and of
+/// what may be absent where it is there.
+pub trait Among<T> {
+    /// The value, as it is meant; what it must be, where it is none of these.
+    fn admit(&self, value: T) -> Result<T, String>;
+}
+
+impl Among<i64> for RangeInclusive<i64> {
+    fn admit(&self, value: i64) -> Result<i64, String> {
+        let (low, high) = (*self.start(), *self.end());
+        let wanted =
+            if high == low + 1 { format!("{low} or {high}") } else { format!("from {low} to {high}") };
+        self.contains(&value).then_some(value).ok_or(wanted)
+    }
+}
+
+impl Among<i64> for RangeFrom<i64> {
+    fn admit(&self, value: i64) -> Result<i64, String> {
+        self.contains(&value).then_some(value).ok_or_else(|| format!("{} or more", self.start))
+    }
+}
+
+impl Among<DType> for DTypes {
+    fn admit(&self, value: DType) -> Result<DType, String> {
+        self.contains(value).then_some(value).ok_or_else(|| format!("one of {self}"))
+    }
+}
+
+/// Every number. One beyond [`LIMIT`] means the same as the limit, where it counts axes or elements: no tensor has more of them.
+#[derive(Clone, Copy, Debug)]
+pub struct Clamped;
+
+impl Among<i64> for Clamped {
+    fn admit(&self, value: i64) -> Result<i64, String> {
+        Ok(value.clamp(-LIMIT, LIMIT))
+    }
+}
+
+impl<T, A: Among<T>> Among<Option<T>> for A {
+    fn admit(&self, value: Option<T>) -> Result<Option<T>, String> {
+        value.map(|value| self.admit(value)).transpose()
+    }
+}
+
+impl<A: Among<i64>> Among<Vec<i64>> for A {
+    fn admit(&self, value: Vec<i64>) -> Result<Vec<i64>, String> {
+        let each = value.into_iter().map(|number| self.admit(number));
+        each.collect::<Result<_, _>>().map_err(|wanted| format!("a list of numbers that are {wanted}"))
+    }
+}
+
+/// The value of an attribute that is among some.
+pub fn read_among<T: Value>(
+    given: &Attributes,
+    name: &str,
+    values: &impl Among<T>,
+    default: Option<T>,
+) -> Result<T, BadAttribute> {
+    values.admit(read(given, name, default)?).map_err(|wanted| {
+        let value = given.get(name).map_or_else(|| "absent".to_owned(), ToString::to_string);
+        BadAttribute::Value { name: name.to_owned(), value, wanted }
+    })
 }
 
 /// Writes a value, if there is something to write.

@@ -25,7 +25,7 @@ attributes! {
     #[derive(Clone, Copy, PartialEq, Eq, Debug)]
     pub struct BitShift {
         /// Which way.
-        pub direction: Direction as "direction" { "LEFT" => Direction::Left, "RIGHT" => Direction::Right },
+        pub direction: Direction { "LEFT" => Direction::Left, "RIGHT" => Direction::Right },
     }
 }
 

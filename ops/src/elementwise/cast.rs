@@ -8,7 +8,7 @@ use ir::round::{Conversion, Overflow, RoundMode};
 use ir::{Attribute, Attributes, BadAttribute, DType, DTypes, Dim, Sym, Type};
 
 use crate::arith::{Arith, Comparison};
-use crate::attributes::{Part, attributes};
+use crate::attributes::{Part, attributes, read_choice};
 use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::family::Single;
@@ -147,11 +147,7 @@ impl Rounding {
 
 impl Part for Rounding {
     fn read(given: &Attributes) -> Result<Self, BadAttribute> {
-        let name = given.get_name("round_mode", "up")?;
-        let (_, round_mode) = Self::MODES.into_iter().find(|(known, _)| *known == name).ok_or_else(|| {
-            let wanted = "it is up, down or nearest".to_owned();
-            BadAttribute::Value { name: "round_mode".to_owned(), value: name, wanted }
-        })?;
+        let round_mode = read_choice(given, "round_mode", &Self::MODES, Some(RoundMode::Up))?;
         let overflow = if given.get_flag("saturate", true)? { Overflow::Saturate } else { Overflow::Escape };
         Ok(Self { overflow, round_mode })
     }

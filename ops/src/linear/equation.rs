@@ -110,7 +110,12 @@ impl Part for Equation {
             return Err(BadAttribute::Missing(name));
         }
         let value = given.get_name(&name, "")?;
-        Self::parse(&value).map_err(|wanted| BadAttribute::Value { name, value, wanted })
+        let wrong = |why| BadAttribute::Value {
+            name,
+            value: value.clone(),
+            wanted: format!("an equation, but {why}"),
+        };
+        Self::parse(&value).map_err(wrong)
     }
 
     fn write(&self, all: &mut Attributes) {

@@ -26,23 +26,11 @@ attributes! {
     #[derive(Clone, Copy, PartialEq, Eq, Debug)]
     pub struct GatherNd {
         /// How many of the first axes both operands share.
-        pub batch_dims: i64 = 0,
+        pub batch_dims: i64 { 0.. } = 0,
     }
-    check Self::check;
 }
 
 impl GatherNd {
-    fn check(self, _: &ir::Attributes) -> Result<Self, ir::BadAttribute> {
-        if self.batch_dims >= 0 {
-            return Ok(self);
-        }
-        Err(ir::BadAttribute::Value {
-            name: "batch_dims".to_owned(),
-            value: self.batch_dims.to_string(),
-            wanted: "0 or more".to_owned(),
-        })
-    }
-
     /// How many of the first axes belong to the batch.
     fn batch(self) -> usize {
         usize::try_from(self.batch_dims).unwrap_or(usize::MAX)

@@ -56,7 +56,7 @@ impl Part for Order {
             (batch, time) => Err(BadAttribute::Value {
                 name: "batch_axis".to_owned(),
                 value: format!("{batch} with time_axis {time}"),
-                wanted: "one must be 0 and the other 1".to_owned(),
+                wanted: "0 with time_axis 1, or the other way round".to_owned(),
             }),
         }
     }

@@ -1,16 +1,16 @@
 //! Shape and Size: what a tensor's type says, as a tensor.
 
-use ir::{Attributes, BadAttribute, DType, Dim, Sym, Type};
+use ir::{DType, Dim, Sym, Type};
 
 use crate::arith::Arith;
-use crate::attributes::attributes;
+use crate::attributes::{Clamped, attributes};
 use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::family::Single;
 use crate::lanes::array;
 use crate::movement::only_moves;
 use crate::operator::{Facts, Hazard, Operator, Reads, TypeRule};
-use crate::rule::{Args, Reject, Rule, within_limit};
+use crate::rule::{Args, Reject, Rule};
 use crate::spec::Row;
 
 attributes! {
@@ -25,18 +25,9 @@ attributes! {
     #[derive(Clone, Copy, PartialEq, Eq, Debug)]
     pub struct Shape {
         /// The first axis.
-        pub start: i64 = 0,
+        pub start: i64 { Clamped } = 0,
         /// The axis to stop before; without it, all that follow.
-        pub end: Option<i64>,
-    }
-    check Self::within_limit;
-}
-
-impl Shape {
-    /// Numbers beyond any rank mean the same as the highest possible one.
-    #[allow(clippy::unnecessary_wraps, reason = "other checks fail")]
-    fn within_limit(self, _: &Attributes) -> Result<Self, BadAttribute> {
-        Ok(Self { start: within_limit(self.start), end: self.end.map(within_limit) })
+        pub end: Option<i64> { Clamped },
     }
 }
 
@@ -130,6 +121,8 @@ impl Operator for Size {
 
 #[cfg(test)]
 mod tests {
+    use ir::Attributes;
+
     use super::*;
     use crate::testing::{parse, run, tensor};
 

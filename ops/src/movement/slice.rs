@@ -1,15 +1,15 @@
 //! Slice: every step-th element between a start and an end, along some axes.
 
-use ir::{Attributes, BadAttribute, Dim, Sym, Type};
+use ir::{Dim, Sym, Type};
 use ndarray::ArrayD;
 
-use crate::attributes::attributes;
+use crate::attributes::{Among, Clamped, attributes};
 use crate::draw::Draw;
 use crate::family::Single;
 use crate::lanes;
 use crate::movement::Movement;
 use crate::operator::TypeRule;
-use crate::rule::{Args, Check, Reject, Rule, accepted, axes, within_limit};
+use crate::rule::{Args, Check, Reject, Rule, accepted, axes};
 use crate::spec::{Row, list};
 
 attributes! {
@@ -24,30 +24,22 @@ attributes! {
     #[derive(Clone, PartialEq, Debug)]
     pub struct Slice<D> {
         /// The first element, by entry of `axes`.
-        pub starts: Vec<D> as sizes,
+        pub starts: Vec<D> as sizes { Clamped },
         /// The element to stop before, by entry of `axes`.
-        pub ends: Vec<D> as sizes,
+        pub ends: Vec<D> as sizes { Clamped },
         /// The axes that are sliced; without it, the first ones.
         pub axes: Option<Vec<i64>>,
-        /// The distance from one element to the next, by entry of `axes`, never 0; without it, 1.
-        pub steps: Option<Vec<i64>>,
+        /// The distance from one element to the next, by entry of `axes`; without it, 1.
+        pub steps: Option<Vec<i64>> { Steps },
     }
-    check Self::checked;
 }
 
-impl Slice {
-    fn checked(mut self, _: &Attributes) -> Result<Self, BadAttribute> {
-        if self.steps.iter().flatten().any(|&step| step == 0) {
-            return Err(BadAttribute::Value {
-                name: "steps".to_owned(),
-                value: "0".to_owned(),
-                wanted: "positive or negative steps".to_owned(),
-            });
-        }
-        // Numbers beyond any axis, up to INT64_MAX, mean the same as the largest possible axis.
-        let numbers = self.starts.iter_mut().chain(&mut self.ends).chain(self.steps.iter_mut().flatten());
-        numbers.for_each(|number| *number = within_limit(*number));
-        Ok(self)
+/// The distances there may be: none of 0.
+struct Steps;
+
+impl Among<i64> for Steps {
+    fn admit(&self, step: i64) -> Result<i64, String> {
+        if step == 0 { Err("other than 0".to_owned()) } else { Clamped.admit(step) }
     }
 }
 
@@ -155,7 +147,7 @@ impl Movement for Slice {
 
 #[cfg(test)]
 mod tests {
-    use ir::{DType, Tensor};
+    use ir::{Attributes, DType, Tensor};
 
     use super::*;
     use crate::attributes::Declared;

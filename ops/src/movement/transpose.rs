@@ -1,6 +1,6 @@
 //! Transpose: the same elements with the axes in another order.
 
-use ir::{Attributes, BadAttribute, Dim, Sym, Type};
+use ir::{Dim, Sym, Type};
 use ndarray::ArrayD;
 use rand::seq::SliceRandom;
 
@@ -20,23 +20,8 @@ attributes! {
     /// ONNX: [Transpose](https://onnx.ai/onnx/operators/onnx__Transpose.html).
     #[derive(Clone, PartialEq, Debug)]
     pub struct Transpose {
-        /// Every axis of the operand once; without it, the axes are reversed.
-        pub perm: Option<Vec<i64>>,
-    }
-    check Self::checked;
-}
-
-impl Transpose {
-    /// Unlike other lists of axes, ONNX's `perm` does not count from the end.
-    fn checked(self, _: &Attributes) -> Result<Self, BadAttribute> {
-        match self.perm.iter().flatten().find(|&&axis| axis < 0) {
-            Some(axis) => Err(BadAttribute::Value {
-                name: "perm".to_owned(),
-                value: axis.to_string(),
-                wanted: "axes counted from 0".to_owned(),
-            }),
-            None => Ok(self),
-        }
+        /// Every axis of the operand once; without it, the axes are reversed. Unlike other lists of axes it does not count from the end.
+        pub perm: Option<Vec<i64>> { 0.. },
     }
 }
 
@@ -88,7 +73,7 @@ impl Movement for Transpose {
 
 #[cfg(test)]
 mod tests {
-    use ir::{DType, Tensor};
+    use ir::{Attributes, DType, Tensor};
 
     use super::*;
     use crate::attributes::Declared;

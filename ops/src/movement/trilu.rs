@@ -1,16 +1,16 @@
 //! Trilu: the upper or lower triangle of matrices, zero elsewhere.
 
-use ir::{Attributes, BadAttribute, Dim, Sym, Type};
+use ir::{Dim, Sym, Type};
 use ndarray::ArrayD;
 
 use crate::arith::Arith;
-use crate::attributes::attributes;
+use crate::attributes::{Clamped, attributes};
 use crate::data::{Call, Data, EitherKind, Kind, of_either_kind};
 use crate::draw::Draw;
 use crate::family::Single;
 use crate::movement::only_moves;
 use crate::operator::{Facts, Hazard, Operator, Reads, TypeRule};
-use crate::rule::{Args, Reject, Rule, within_limit};
+use crate::rule::{Args, Reject, Rule};
 use crate::spec::{Row, scalar};
 
 attributes! {
@@ -24,16 +24,7 @@ attributes! {
         /// Whether the upper triangle stays instead of the lower one.
         pub upper: bool = true,
         /// How many diagonals above the main one the triangle's edge lies; it belongs to the triangle.
-        pub k: i64 = 0,
-    }
-    check Self::within_limit;
-}
-
-impl Trilu {
-    /// No matrix has a diagonal beyond the limit, so every such number means the same.
-    #[allow(clippy::unnecessary_wraps, reason = "other checks fail")]
-    fn within_limit(self, _: &Attributes) -> Result<Self, BadAttribute> {
-        Ok(Self { k: within_limit(self.k), ..self })
+        pub k: i64 { Clamped } = 0,
     }
 }
 
@@ -86,7 +77,7 @@ impl Operator for Trilu {
 mod tests {
     use super::*;
     use crate::testing::{parse, run, tensor};
-    use ir::DType;
+    use ir::{Attributes, DType};
 
     #[test]
     fn the_edge_belongs_to_the_triangle() {

@@ -1,6 +1,6 @@
 //! `Dropout`: elements that are left out at random in training, and none at inference.
 
-use ir::{Attributes, BadAttribute, DType, DTypes, Dim, Sym, Type};
+use ir::{DType, DTypes, Dim, Sym, Type};
 
 use crate::arith::{Arith, Comparison};
 use crate::attributes::attributes;
@@ -26,25 +26,14 @@ attributes! {
         /// Where the random numbers begin.
         pub seed: Option<i64>,
         /// How many outputs there are.
-        pub outputs: i64 = 1,
+        pub outputs: i64 { 1..=2 } = 1,
     }
-    check Self::checked;
 }
 
 /// The 8-bit floats that it takes.
 const FLOATS_OF_8: DTypes = DTypes::IR9.difference(DTypes::IR4);
 
 const QUOTIENT: &str = "the text does not say what a quotient of 8-bit floats is";
-
-impl Dropout {
-    fn checked(self, _: &Attributes) -> Result<Self, BadAttribute> {
-        if (1..=2).contains(&self.outputs) {
-            return Ok(self);
-        }
-        let (name, wanted) = ("outputs".to_owned(), "1 or 2".to_owned());
-        Err(BadAttribute::Value { name, value: self.outputs.to_string(), wanted })
-    }
-}
 
 impl Single for Dropout {
     const ROW: Row = Row::new("Dropout").with(&[outputs("outputs")]).but(&[

@@ -1,9 +1,9 @@
 //! `GlobalLpPool`: the norm of each channel of each image.
 
-use ir::{Attributes, BadAttribute, Dim, Sym, Type};
+use ir::{Dim, Sym, Type};
 
 use super::global_pool::pooled;
-use super::lp_pool::{at_least_one, norm};
+use super::lp_pool::norm;
 use crate::arith::Arith;
 use crate::attributes::attributes;
 use crate::data::{Call, Data};
@@ -24,15 +24,8 @@ attributes! {
     /// ONNX: [GlobalLpPool](https://onnx.ai/onnx/operators/onnx__GlobalLpPool.html).
     #[derive(Clone, Copy, PartialEq, Eq, Debug)]
     pub struct GlobalLpPool {
-        /// Which norm; at least 1.
-        pub p: i64 = 2,
-    }
-    check Self::checked;
-}
-
-impl GlobalLpPool {
-    fn checked(self, _: &Attributes) -> Result<Self, BadAttribute> {
-        at_least_one(self.p).map(|p| Self { p })
+        /// Which norm.
+        pub p: i64 { 1.. } = 2,
     }
 }
 
@@ -78,7 +71,7 @@ impl Operator for GlobalLpPool {
 #[cfg(test)]
 mod tests {
     use approx::assert_abs_diff_eq;
-    use ir::DType;
+    use ir::{Attributes, DType};
 
     use super::*;
     use crate::testing::{parse, run, tensor};

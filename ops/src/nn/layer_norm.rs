@@ -1,6 +1,6 @@
 //! `LayerNormalization`: the trailing axes standardised, then scaled and shifted.
 
-use ir::{Attributes, BadAttribute, DType, Dim, Sym, Type};
+use ir::{DType, Dim, Sym, Type};
 
 use crate::arith::Arith;
 use crate::attributes::attributes;
@@ -31,18 +31,7 @@ attributes! {
         /// The dtype of the first stage: f32 or bf16.
         pub stash: DType as "stash_type" { 1 => DType::F32, 16 => DType::BF16 } = DType::F32,
         /// How many outputs there are: Y, then Mean, then `InvStdDev`.
-        pub outputs: i64 = 1,
-    }
-    check Self::checked;
-}
-
-impl LayerNorm {
-    fn checked(self, _: &Attributes) -> Result<Self, BadAttribute> {
-        if (1..=3).contains(&self.outputs) {
-            return Ok(self);
-        }
-        let (name, wanted) = ("outputs".to_owned(), "1, 2 or 3".to_owned());
-        Err(BadAttribute::Value { name, value: self.outputs.to_string(), wanted })
+        pub outputs: i64 { 1..=3 } = 1,
     }
 }
 
@@ -135,6 +124,7 @@ impl Operator for LayerNorm {
 
 #[cfg(test)]
 mod tests {
+    use ir::Attributes;
 
     use super::*;
     use crate::testing::{outputs, parse, tensor, values};

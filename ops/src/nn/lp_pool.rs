@@ -1,6 +1,6 @@
 //! `LpPool`: the norm of the elements under a window.
 
-use ir::{Attributes, BadAttribute, Dim, Sym, Type};
+use ir::{Dim, Sym, Type};
 
 use crate::arith::{Arith, Fun};
 use crate::attributes::attributes;
@@ -26,26 +26,9 @@ attributes! {
     pub struct LpPool<D> {
         /// How the kernel slides, and its size.
         pub pool: Pooling<D> as part,
-        /// The norm is (Σ|x|ᵖ)^(1/p); at least 1.
-        pub p: i64 = 2,
+        /// The norm is (Σ|x|ᵖ)^(1/p).
+        pub p: i64 { 1.. } = 2,
     }
-    check Self::checked;
-}
-
-impl LpPool {
-    fn checked(self, _: &Attributes) -> Result<Self, BadAttribute> {
-        let p = at_least_one(self.p)?;
-        Ok(Self { p, ..self })
-    }
-}
-
-/// What `p` may be.
-pub(super) fn at_least_one(p: i64) -> Result<i64, BadAttribute> {
-    if p >= 1 {
-        return Ok(p);
-    }
-    let (name, wanted) = ("p".to_owned(), "1 or more".to_owned());
-    Err(BadAttribute::Value { name, value: p.to_string(), wanted })
 }
 
 /// (Σ|x|ᵖ)^(1/p). The powers are as good as a power is where an implementation has no other way for p of 1 and 2.
@@ -122,7 +105,7 @@ impl Operator for LpPool {
 #[cfg(test)]
 mod tests {
     use approx::assert_abs_diff_eq;
-    use ir::{DType, Tensor};
+    use ir::{Attributes, DType, Tensor};
 
     use super::*;
     use crate::attributes::Declared;

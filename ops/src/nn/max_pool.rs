@@ -1,6 +1,6 @@
 //! `MaxPool`: the largest element under a window, and where it was.
 
-use ir::{Attributes, BadAttribute, DType, Dim, Sym, Type};
+use ir::{DType, Dim, Sym, Type};
 
 use crate::arith::Arith;
 use crate::attributes::attributes;
@@ -31,18 +31,7 @@ attributes! {
         /// Images are numbered in row-major order in any case: the standard speaks of one image only.
         pub column_major: bool as "storage_order" = false,
         /// How many outputs there are; the second one says where in X each element was.
-        pub outputs: i64 = 1,
-    }
-    check Self::checked;
-}
-
-impl MaxPool {
-    fn checked(self, _: &Attributes) -> Result<Self, BadAttribute> {
-        if (1..=2).contains(&self.outputs) {
-            return Ok(self);
-        }
-        let (name, wanted) = ("outputs".to_owned(), "1 or 2".to_owned());
-        Err(BadAttribute::Value { name, value: self.outputs.to_string(), wanted })
+        pub outputs: i64 { 1..=2 } = 1,
     }
 }
 
@@ -169,7 +158,7 @@ impl Operator for MaxPool {
 
 #[cfg(test)]
 mod tests {
-    use ir::Tensor;
+    use ir::{Attributes, Tensor};
 
     use super::*;
     use crate::attributes::Declared;

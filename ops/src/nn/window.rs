@@ -186,7 +186,7 @@ impl Part for Window {
         if window.auto_pad == AutoPad::NotSet || window.pads.is_empty() {
             return Ok(window);
         }
-        let wanted = "it cannot be used together with an auto_pad other than NOTSET".to_owned();
+        let wanted = "absent beside an auto_pad other than NOTSET".to_owned();
         Err(BadAttribute::Value { name: "pads".to_owned(), value: format!("{:?}", window.pads), wanted })
     }
 

@@ -1,6 +1,6 @@
 //! `DequantizeLinear`: integers, or floats of 8 bits and less, less a zero point, times a scale.
 
-use ir::{Attributes, BadAttribute, DType, DTypes, Dim, Sym, Type};
+use ir::{DType, DTypes, Dim, Sym, Type};
 
 use super::granularity::Granularity;
 use crate::arith::{Arith, Comparison};
@@ -27,25 +27,11 @@ attributes! {
         /// Which elements share a scale.
         pub granularity: Granularity<D> as part,
         /// The dtype of the result and of the product, if it is not the scale's.
-        pub output_dtype: Option<DType>,
+        pub output_dtype: Option<DType> { FLOATS },
     }
-    check Self::checked;
 }
 
 const FLOATS: DTypes = DTypes::of(&[DType::F32, DType::F16, DType::BF16]);
-
-impl DequantizeLinear {
-    fn checked(self, _: &Attributes) -> Result<Self, BadAttribute> {
-        match self.output_dtype {
-            Some(dtype) if !FLOATS.contains(dtype) => Err(BadAttribute::Value {
-                name: "output_dtype".to_owned(),
-                value: dtype.name().to_owned(),
-                wanted: format!("it is one of {FLOATS}"),
-            }),
-            _ => Ok(self),
-        }
-    }
-}
 
 impl Single for DequantizeLinear {
     const ROW: Row = Row::new("DequantizeLinear");
@@ -125,6 +111,8 @@ impl Operator for DequantizeLinear {
 
 #[cfg(test)]
 mod tests {
+    use ir::Attributes;
+
     use super::*;
     use crate::testing::{outputs, parse, run, tensor};
 

@@ -92,11 +92,7 @@ impl Granularity {
 
 impl Part for Granularity {
     fn read(given: &Attributes) -> Result<Self, BadAttribute> {
-        let block_size = attributes::read(given, "block_size", Some(0))?;
-        if block_size < 0 {
-            let (name, value) = ("block_size".to_owned(), block_size.to_string());
-            return Err(BadAttribute::Value { name, value, wanted: "it is 0 or more".to_owned() });
-        }
+        let block_size = attributes::read_among(given, "block_size", &(0..), Some(0))?;
         Ok(Self { axis: attributes::read(given, "axis", Some(1))?, block_size })
     }
 
