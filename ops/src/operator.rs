@@ -16,8 +16,9 @@ pub trait TypeRule<D: Dim> {
     fn infer(&self, x: Args<'_, D>, r: &mut dyn Rule<D>) -> Result<Vec<Type<D>>, Reject>;
 }
 
-/// Everything else that is true of an operator on every backend. Nothing has a default: what an operator forgets would be
-/// wrong of it, and nobody would see that.
+/// Everything else that is true of an operator on every backend. No fact, hazard or meaning has a default: what an operator forgets
+/// would be wrong of it, and nobody would see that. Only [`effort`](Self::effort) has one, which is off where the reference takes
+/// other steps than implementations.
 pub trait Operator: TypeRule<i64> + Clone + PartialEq + std::fmt::Debug {
     /// What is known of such a use from the types of its operands, which must be valid.
     fn facts(&self, x: &[Option<&Type>]) -> Facts;
@@ -264,8 +265,10 @@ pub fn infer(
     check_attributes(attributes)?;
     check_operands(spec, inputs)?;
     let outputs = op.infer(Args(inputs), &mut Check)?;
-    let too_large = outputs.iter().any(|t| !t.is_countable() || t.shape.iter().any(|&d| d < 0));
-    if too_large { Err(Reject::Overflow) } else { Ok(outputs) }
+    if let Some(&size) = outputs.iter().flat_map(|t| &t.shape).find(|&&size| size < 0) {
+        return Err(Reject::Negative(size));
+    }
+    if outputs.iter().all(Type::is_countable) { Ok(outputs) } else { Err(Reject::Overflow) }
 }
 
 /// Numbers beyond [`ir::dim::LIMIT`] are refused before a rule calculates with them.
@@ -298,4 +301,22 @@ fn check_operands(spec: &Spec, inputs: &[Option<&Type>]) -> Result<(), Reject> {
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use ir::Operation;
+
+    use super::*;
+    use crate::list::Op;
+    use crate::movement::{Compress, Tile};
+
+    #[test]
+    fn a_size_below_0_is_wrong_and_one_beyond_the_limit_too_large() {
+        let (x, condition) = (Type::new(DType::F32, [3]), Type::new(DType::Bool, [2]));
+        let compress = Op::from(Compress { axis: None, count: -1 });
+        assert_eq!(Operation::infer(&compress, &[Some(&x), Some(&condition)]), Err(Reject::Negative(-1)));
+        let tile = Op::from(Tile { repeats: vec![ir::dim::LIMIT] });
+        assert_eq!(Operation::infer(&tile, &[Some(&x)]), Err(Reject::Overflow));
+    }
 }

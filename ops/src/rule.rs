@@ -53,6 +53,8 @@ pub enum Reject {
     Length { name: &'static str, found: usize, wanted: usize },
     #[error("a rank follows from a size that follows from others")]
     Open,
+    #[error("an output would have an axis of size {0}")]
+    Negative(i64),
     #[error("a size, or a number that sizes follow from, exceeds {LIMIT}")]
     Overflow,
     #[error(transparent)]

@@ -340,6 +340,7 @@ pub(super) fn reject(error: &Reject, types: &[Option<&Type>]) -> Error {
         | Reject::Exceeds(..)
         | Reject::NoBroadcast(..)
         | Reject::Open
+        | Reject::Negative(_)
         | Reject::Axis { .. }
         | Reject::RepeatedAxis(_)
         | Reject::Length { .. } => Error::invalid("operator", why()),
@@ -350,7 +351,9 @@ pub(super) fn reject(error: &Reject, types: &[Option<&Type>]) -> Error {
 fn with_attributes(error: Error, reject: &Reject, written: &Attributes) -> Error {
     let all: Vec<String> = written.iter().map(|(name, value)| format!("{name} = {value}")).collect();
     match error {
-        Error::Invalid { what, why } if matches!(reject, Reject::Exceeds(..)) && !all.is_empty() => {
+        Error::Invalid { what, why }
+            if matches!(reject, Reject::Exceeds(..) | Reject::Negative(_)) && !all.is_empty() =>
+        {
             Error::Invalid { what, why: format!("{why} and the attributes {}", all.join(", ")) }
         }
         other => other,
