@@ -15,11 +15,17 @@ pub trait Family: Operator + Declared {
     /// The operators.
     const ROWS: &'static [(Self::Function, Row)];
 
-    /// The position of this operator's row.
-    fn row(&self) -> usize;
-
     /// Chooses an operator and its operands; `None` where the choice came to nothing.
     fn draw<'a>(function: Self::Function, d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>>;
+
+    /// The position of this operator's row.
+    ///
+    /// # Panics
+    /// If it has none: a family has one for each of its functions.
+    fn row(&self) -> usize {
+        let function = self.function();
+        Self::ROWS.iter().position(|&(of, _)| of == function).expect("each function of a family has a row")
+    }
 }
 
 /// An operator that is a family of its own.
@@ -33,10 +39,6 @@ pub trait Single: Operator + Declared<Function = ()> {
 
 impl<T: Single> Family for T {
     const ROWS: &'static [((), Row)] = &[((), T::ROW.about(T::ABOUT))];
-
-    fn row(&self) -> usize {
-        0
-    }
 
     fn draw<'a>((): (), d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
         <T as Single>::draw(d)

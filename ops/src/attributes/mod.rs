@@ -46,12 +46,15 @@ pub trait Declared: Sized {
     const ABOUT: About;
 
     /// Which operator of a family; `()` where there is only one.
-    type Function: Copy + 'static;
+    type Function: Copy + PartialEq + 'static;
     /// The payload with sizes of another kind among its attributes; itself where there are none.
     type Over<D: Dim>;
 
     /// Builds the operator from its attributes.
     fn parse(function: Self::Function, given: &Attributes) -> Result<Self, BadAttribute>;
+
+    /// Which operator of the family it is.
+    fn function(&self) -> Self::Function;
 
     /// The attributes; [`parse`](Self::parse) gives the operator back.
     fn attributes(&self) -> Attributes;
@@ -111,6 +114,8 @@ macro_rules! attributes {
                 Ok(Self)
             }
 
+            fn function(&self) {}
+
             fn attributes(&self) -> ir::Attributes {
                 ir::Attributes::new()
             }
@@ -132,6 +137,10 @@ macro_rules! attributes {
 
             fn parse(function: $function, _: &ir::Attributes) -> Result<Self, ir::BadAttribute> {
                 Ok(Self(function))
+            }
+
+            fn function(&self) -> $function {
+                self.0
             }
 
             fn attributes(&self) -> ir::Attributes {
@@ -178,6 +187,10 @@ macro_rules! attributes {
                 Ok(read)
             }
 
+            fn function(&self) -> Self::Function {
+                attributes!(@own self $($function)?)
+            }
+
             fn attributes(&self) -> ir::Attributes {
                 let mut all = ir::Attributes::new();
                 $(attributes!(@write all self $field [$($how)?] [$($($values)+)?]);)+
@@ -196,6 +209,8 @@ macro_rules! attributes {
     (@function $function:ty) => { $function };
     (@over $name:ident) => { $name };
     (@over $name:ident $d:ident $e:ident) => { $name<$e> };
+    (@own $self:ident) => { () };
+    (@own $self:ident $function:ty) => { $self.function };
     (@unused $function:ident) => { let () = $function; };
     (@unused $function:ident $ty:ty) => {};
     (@first $function:ident $ty:ty) => { $function };

@@ -108,6 +108,10 @@ impl Declared for Activation {
         Ok(Activation { function, parameters })
     }
 
+    fn function(&self) -> ActivationFn {
+        self.function
+    }
+
     fn attributes(&self) -> Attributes {
         let names = self.function.attributes().iter().map(|(name, _)| name);
         names.zip(&self.parameters).fold(Attributes::new(), |all, (name, &value)| all.float(name, value))
@@ -116,10 +120,6 @@ impl Declared for Activation {
 
 impl Family for Activation {
     const ROWS: &'static [(ActivationFn, Row)] = ROWS;
-
-    fn row(&self) -> usize {
-        self.function as usize
-    }
 
     fn draw<'a>(function: ActivationFn, d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
         d.any(0..=d.limits.max_rank)?;

@@ -118,10 +118,6 @@ const ORDERED: bool = false;
 impl Family for Binary {
     const ROWS: &'static [(BinaryFn, Row)] = ROWS;
 
-    fn row(&self) -> usize {
-        self.0 as usize
-    }
-
     fn draw<'a>(function: BinaryFn, d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
         let a = d.any(0..=d.limits.max_rank)?;
         d.broadcast_with(a.dtype, &a)?;

@@ -47,10 +47,6 @@ impl Family for Compare {
         (Comparison::GreaterOrEqual, row!("GreaterOrEqual", "Whether a ≥ b.")),
     ];
 
-    fn row(&self) -> usize {
-        self.0 as usize
-    }
-
     fn draw<'a>(function: Comparison, d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
         // A wanted `bool` is the result's; it says nothing of the operands.
         let dtypes = if d.chance(0.8) { DTypes::NUMERIC } else { DTypes::IR4 };

@@ -54,6 +54,13 @@ impl Declared for Predicate {
         })
     }
 
+    fn function(&self) -> PredicateFn {
+        match self {
+            Self::IsNaN => PredicateFn::IsNaN,
+            Self::IsInf { .. } => PredicateFn::IsInf,
+        }
+    }
+
     fn attributes(&self) -> Attributes {
         match *self {
             Self::IsNaN => Attributes::new(),
@@ -66,13 +73,6 @@ impl Declared for Predicate {
 
 impl Family for Predicate {
     const ROWS: &'static [(PredicateFn, Row)] = ROWS;
-
-    fn row(&self) -> usize {
-        match self {
-            Self::IsNaN => 0,
-            Self::IsInf { .. } => 1,
-        }
-    }
 
     fn draw<'a>(function: PredicateFn, d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
         d.any(0..=d.limits.max_rank)?;

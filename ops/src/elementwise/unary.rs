@@ -228,10 +228,6 @@ fn hard_swish<A: Arith>(a: &A, x: A::R) -> A::R {
 impl Family for Unary {
     const ROWS: &'static [(UnaryFn, Row)] = ROWS;
 
-    fn row(&self) -> usize {
-        self.0 as usize
-    }
-
     fn draw<'a>(function: UnaryFn, d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
         d.any(0..=d.limits.max_rank).map(|_| Unary(function))
     }

@@ -67,10 +67,6 @@ fn aligned<T: Copy>(shape: &[usize], operands: &[&ndarray::ArrayD<T>]) -> Vec<Ve
 impl Family for Variadic {
     const ROWS: &'static [(VariadicFn, Row)] = ROWS;
 
-    fn row(&self) -> usize {
-        self.0 as usize
-    }
-
     fn draw<'a>(function: VariadicFn, d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
         let first = d.any(0..=d.limits.max_rank)?;
         for _ in 1..d.int(1, 4) {

@@ -34,10 +34,6 @@ functions! {
 impl Family for GlobalPool {
     const ROWS: &'static [(GlobalPoolFn, Row)] = ROWS;
 
-    fn row(&self) -> usize {
-        self.0 as usize
-    }
-
     fn draw<'a>(function: GlobalPoolFn, d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
         d.any(3..=d.limits.max_rank).map(|_| GlobalPool(function))
     }

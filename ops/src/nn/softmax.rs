@@ -75,10 +75,6 @@ fn hardmax<A: Arith>(a: &A, lane: &[A::R]) -> Vec<A::R> {
 impl Family for Softmax {
     const ROWS: &'static [(SoftmaxFn, Row)] = ROWS;
 
-    fn row(&self) -> usize {
-        self.function as usize
-    }
-
     fn draw<'a>(function: SoftmaxFn, d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
         let x = d.any(1..=d.limits.max_rank)?;
         Some(Softmax { function, axis: d.axis(x.rank())? })

@@ -68,10 +68,6 @@ impl Arg {
 impl Family for Arg {
     const ROWS: &'static [(ArgFn, Row)] = ROWS;
 
-    fn row(&self) -> usize {
-        self.function as usize
-    }
-
     fn draw<'a>(function: ArgFn, d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
         let keepdims = d.flag();
         let wanted = d.wanted().map(ir::Type::rank);

@@ -44,10 +44,6 @@ functions! {
 impl Family for Cumulative {
     const ROWS: &'static [(CumulativeFn, Row)] = ROWS;
 
-    fn row(&self) -> usize {
-        self.function as usize
-    }
-
     fn draw<'a>(function: CumulativeFn, d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
         let x = d.any(1..=d.limits.max_rank)?;
         let axis = d.axis(x.rank())?;

@@ -259,10 +259,6 @@ impl Reduce {
 impl Family for Reduce {
     const ROWS: &'static [(ReduceFn, Row)] = ROWS;
 
-    fn row(&self) -> usize {
-        self.function as usize
-    }
-
     fn draw<'a>(function: ReduceFn, d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
         // What the logarithm of an integer is nobody knows, so that its value says nothing, and a root that is truncated says little.
         let integers = match function {
