@@ -73,6 +73,25 @@ pub struct Facts {
     pub edges: Vec<(usize, Edge)>,
 }
 
+/// What holds of most operators, with the columns in which they differ. One of which another column differs writes all of them.
+impl Facts {
+    /// Those of an operator that calculates with elements, and means the same in every opset.
+    pub const fn calculates(
+        cost: Cost,
+        batch: Batch,
+        linear: Option<usize>,
+        edges: Vec<(usize, Edge)>,
+    ) -> Self {
+        Self { since: 13, reads: Reads::Elements, cost, batch, linear, edges }
+    }
+
+    /// Those of an operator that moves elements or tells types: it calculates nothing, has no edges and means the same in every opset, and
+    /// of batches nothing is promised.
+    pub const fn moves(reads: Reads, linear: Option<usize>) -> Self {
+        Self { since: 13, reads, cost: Cost::Moves, batch: Batch::Together, linear, edges: Vec::new() }
+    }
+}
+
 /// What the outputs of an operator depend on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Reads {

@@ -9,7 +9,7 @@ use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::family::Family;
 use crate::lanes::each;
-use crate::operator::{Batch, Cost, Edge, Facts, Hazard, Operator, Reads, TypeRule, rank};
+use crate::operator::{Batch, Cost, Edge, Facts, Hazard, Operator, TypeRule, rank};
 use crate::rule::{Args, Reject, Rule};
 use crate::spec::Row;
 
@@ -143,14 +143,12 @@ impl<D: Dim> TypeRule<D> for Activation {
 
 impl Operator for Activation {
     fn facts(&self, x: &[Option<&Type>]) -> Facts {
-        Facts {
-            since: 13,
-            reads: Reads::Elements,
-            cost: Cost::PerOutput(4),
-            batch: Batch::apart_if(rank(x, 0) >= 1),
-            linear: None,
-            edges: vec![(0, Edge::Saturation), (0, Edge::NonFinite)],
-        }
+        Facts::calculates(
+            Cost::PerOutput(4),
+            Batch::apart_if(rank(x, 0) >= 1),
+            None,
+            vec![(0, Edge::Saturation), (0, Edge::NonFinite)],
+        )
     }
 
     fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {

@@ -10,7 +10,7 @@ use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::family::Family;
 use crate::lanes::{array, broadcast};
-use crate::operator::{Batch, Cost, Edge, Facts, Hazard, Operator, Reads, TypeRule};
+use crate::operator::{Batch, Cost, Edge, Facts, Hazard, Operator, TypeRule};
 use crate::rule::{Args, Reject, Rule, broadcast_shapes, same_dtype};
 use crate::spec::Row;
 
@@ -137,14 +137,12 @@ impl Operator for Binary {
     fn facts(&self, x: &[Option<&Type>]) -> Facts {
         let is_float = x[0].is_some_and(|x| x.dtype.is_float());
         let edges = self.0.edges().iter().filter(|edge| is_float || **edge != Edge::NonFinite);
-        Facts {
-            since: 13,
-            reads: Reads::Elements,
-            cost: Cost::PerOutput(1),
-            batch: Batch::Together,
-            linear: (self.0 == BinaryFn::Mul).then_some(0),
-            edges: edges.map(|&edge| (0, edge)).collect(),
-        }
+        Facts::calculates(
+            Cost::PerOutput(1),
+            Batch::Together,
+            (self.0 == BinaryFn::Mul).then_some(0),
+            edges.map(|&edge| (0, edge)).collect(),
+        )
     }
 
     fn hazards(&self, x: &[Option<&Type>]) -> Vec<Hazard> {

@@ -8,7 +8,7 @@ use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::elementwise::binary::zip;
 use crate::family::Single;
-use crate::operator::{Batch, Cost, Edge, Facts, Hazard, Operator, Reads, TypeRule};
+use crate::operator::{Batch, Cost, Edge, Facts, Hazard, Operator, TypeRule};
 use crate::rule::{Args, Reject, Rule, broadcast_shapes, same_dtype};
 use crate::spec::Row;
 
@@ -69,14 +69,7 @@ impl<D: Dim> TypeRule<D> for BitShift {
 
 impl Operator for BitShift {
     fn facts(&self, _: &[Option<&Type>]) -> Facts {
-        Facts {
-            since: 13,
-            reads: Reads::Elements,
-            cost: Cost::PerOutput(1),
-            batch: Batch::Together,
-            linear: None,
-            edges: vec![(1, Edge::Limits)],
-        }
+        Facts::calculates(Cost::PerOutput(1), Batch::Together, None, vec![(1, Edge::Limits)])
     }
 
     fn hazards(&self, x: &[Option<&Type>]) -> Vec<Hazard> {

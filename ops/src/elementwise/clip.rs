@@ -9,7 +9,7 @@ use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::family::Single;
 use crate::lanes::each;
-use crate::operator::{Batch, Cost, Edge, Facts, Hazard, Operator, Reads, TypeRule};
+use crate::operator::{Batch, Cost, Edge, Facts, Hazard, Operator, TypeRule};
 use crate::rule::{Args, Reject, Rule, same_dtype};
 use crate::spec::{Deviation, Row};
 
@@ -64,14 +64,12 @@ impl<D: Dim> TypeRule<D> for Clip {
 impl Operator for Clip {
     fn facts(&self, x: &[Option<&Type>]) -> Facts {
         let bounds = (1..3).filter(|&bound| x.get(bound).is_some_and(Option::is_some));
-        Facts {
-            since: 13,
-            reads: Reads::Elements,
-            cost: Cost::PerOutput(2),
-            batch: Batch::Together,
-            linear: None,
-            edges: bounds.map(|bound| (0, Edge::Meets(bound))).chain([(0, Edge::NonFinite)]).collect(),
-        }
+        Facts::calculates(
+            Cost::PerOutput(2),
+            Batch::Together,
+            None,
+            bounds.map(|bound| (0, Edge::Meets(bound))).chain([(0, Edge::NonFinite)]).collect(),
+        )
     }
 
     fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {

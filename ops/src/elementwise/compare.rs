@@ -9,7 +9,7 @@ use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::elementwise::binary::zip;
 use crate::family::Family;
-use crate::operator::{Batch, Cost, Edge, Facts, Hazard, Operator, Reads, TypeRule};
+use crate::operator::{Batch, Cost, Edge, Facts, Hazard, Operator, TypeRule};
 use crate::rule::{Args, Reject, Rule, broadcast_shapes, same_dtype};
 use crate::spec::Row;
 
@@ -66,21 +66,19 @@ impl<D: Dim> TypeRule<D> for Compare {
 
 impl Operator for Compare {
     fn facts(&self, _: &[Option<&Type>]) -> Facts {
-        Facts {
-            since: 13,
-            reads: Reads::Elements,
-            cost: Cost::PerOutput(1),
-            batch: Batch::Together,
-            linear: None,
-            // A zero is met by either of both, so that some have to be there.
-            edges: vec![
+        // A zero is met by either of both, so that some have to be there.
+        Facts::calculates(
+            Cost::PerOutput(1),
+            Batch::Together,
+            None,
+            vec![
                 (0, Edge::Meets(1)),
                 (1, Edge::Meets(0)),
                 (1, Edge::Zeros),
                 (0, Edge::NonFinite),
                 (1, Edge::NonFinite),
             ],
-        }
+        )
     }
 
     fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {

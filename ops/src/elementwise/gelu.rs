@@ -10,7 +10,7 @@ use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::family::Single;
 use crate::lanes::each;
-use crate::operator::{Batch, Cost, Edge, Facts, Hazard, Operator, Reads, TypeRule, rank};
+use crate::operator::{Batch, Cost, Edge, Facts, Hazard, Operator, TypeRule, rank};
 use crate::rule::{Args, Reject, Rule};
 use crate::spec::Row;
 
@@ -75,14 +75,12 @@ impl<D: Dim> TypeRule<D> for Gelu {
 
 impl Operator for Gelu {
     fn facts(&self, x: &[Option<&Type>]) -> Facts {
-        Facts {
-            since: 13,
-            reads: Reads::Elements,
-            cost: Cost::PerOutput(if self.tanh { 9 } else { 5 }),
-            batch: Batch::apart_if(rank(x, 0) >= 1),
-            linear: None,
-            edges: vec![(0, Edge::Saturation)],
-        }
+        Facts::calculates(
+            Cost::PerOutput(if self.tanh { 9 } else { 5 }),
+            Batch::apart_if(rank(x, 0) >= 1),
+            None,
+            vec![(0, Edge::Saturation)],
+        )
     }
 
     /// Far out, the tangent is a quotient of infinities where it is one of exponentials, as WGSL has it.

@@ -8,7 +8,7 @@ use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::elementwise::binary::zip;
 use crate::family::Single;
-use crate::operator::{Batch, Cost, Edge, Facts, Hazard, Operator, Reads, TypeRule};
+use crate::operator::{Batch, Cost, Edge, Facts, Hazard, Operator, TypeRule};
 use crate::plain;
 use crate::rule::{Args, Reject, Rule, broadcast_shapes};
 use crate::spec::Row;
@@ -66,14 +66,7 @@ impl<D: Dim> TypeRule<D> for Pow {
 
 impl Operator for Pow {
     fn facts(&self, _: &[Option<&Type>]) -> Facts {
-        Facts {
-            since: 13,
-            reads: Reads::Elements,
-            cost: Cost::PerOutput(1),
-            batch: Batch::Together,
-            linear: None,
-            edges: vec![(1, Edge::Powers)],
-        }
+        Facts::calculates(Cost::PerOutput(1), Batch::Together, None, vec![(1, Edge::Powers)])
     }
 
     fn hazards(&self, x: &[Option<&Type>]) -> Vec<Hazard> {

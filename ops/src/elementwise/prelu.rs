@@ -8,7 +8,7 @@ use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::elementwise::binary::zip;
 use crate::family::Single;
-use crate::operator::{Batch, Cost, Edge, Facts, Hazard, Operator, Reads, TypeRule};
+use crate::operator::{Batch, Cost, Edge, Facts, Hazard, Operator, TypeRule};
 use crate::rule::{Args, Reject, Rule, broadcast_to, same_dtype};
 use crate::spec::Row;
 
@@ -50,14 +50,7 @@ impl<D: Dim> TypeRule<D> for PRelu {
 
 impl Operator for PRelu {
     fn facts(&self, _: &[Option<&Type>]) -> Facts {
-        Facts {
-            since: 13,
-            reads: Reads::Elements,
-            cost: Cost::PerOutput(1),
-            batch: Batch::Together,
-            linear: None,
-            edges: vec![(0, Edge::NonFinite)],
-        }
+        Facts::calculates(Cost::PerOutput(1), Batch::Together, None, vec![(0, Edge::NonFinite)])
     }
 
     fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {

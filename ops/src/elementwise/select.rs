@@ -9,7 +9,7 @@ use crate::data::{Call, Data, EitherKind, Kind, of_either_kind};
 use crate::draw::Draw;
 use crate::elementwise::binary::zip;
 use crate::family::Single;
-use crate::operator::{Batch, Cost, Edge, Facts, Hazard, Operator, Reads, TypeRule};
+use crate::operator::{Batch, Cost, Edge, Facts, Hazard, Operator, TypeRule};
 use crate::rule::{Args, Reject, Rule, broadcast_shapes, same_dtype};
 use crate::spec::Row;
 
@@ -56,14 +56,12 @@ impl EitherKind for Where {
 
 impl Operator for Where {
     fn facts(&self, _: &[Option<&Type>]) -> Facts {
-        Facts {
-            since: 13,
-            reads: Reads::Elements,
-            cost: Cost::PerOutput(1),
-            batch: Batch::Together,
-            linear: None,
-            edges: vec![(1, Edge::NonFinite), (2, Edge::NonFinite)],
-        }
+        Facts::calculates(
+            Cost::PerOutput(1),
+            Batch::Together,
+            None,
+            vec![(1, Edge::NonFinite), (2, Edge::NonFinite)],
+        )
     }
 
     fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {

@@ -12,7 +12,7 @@ use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::family::Family;
 use crate::lanes::each;
-use crate::operator::{Batch, Cost, Edge, Facts, Hazard, Operator, Reads, TypeRule, rank};
+use crate::operator::{Batch, Cost, Edge, Facts, Hazard, Operator, TypeRule, rank};
 use crate::rule::{Args, Reject, Rule};
 use crate::spec::Row;
 
@@ -242,14 +242,12 @@ impl<D: Dim> TypeRule<D> for Unary {
 impl Operator for Unary {
     fn facts(&self, x: &[Option<&Type>]) -> Facts {
         let is_float = x[0].is_some_and(|t| t.dtype.is_float());
-        Facts {
-            since: 13,
-            reads: Reads::Elements,
-            cost: if self.0 == UnaryFn::Identity { Cost::Moves } else { Cost::PerOutput(1) },
-            batch: Batch::apart_if(rank(x, 0) >= 1),
-            linear: self.0.is_linear().then_some(0),
-            edges: self.0.edges().iter().filter(|_| is_float).map(|&edge| (0, edge)).collect(),
-        }
+        Facts::calculates(
+            if self.0 == UnaryFn::Identity { Cost::Moves } else { Cost::PerOutput(1) },
+            Batch::apart_if(rank(x, 0) >= 1),
+            self.0.is_linear().then_some(0),
+            self.0.edges().iter().filter(|_| is_float).map(|&edge| (0, edge)).collect(),
+        )
     }
 
     fn hazards(&self, x: &[Option<&Type>]) -> Vec<Hazard> {

@@ -9,7 +9,7 @@ use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::family::Family;
 use crate::lanes::{array, broadcast};
-use crate::operator::{Batch, Cost, Edge, Facts, Hazard, Operator, Reads, TypeRule};
+use crate::operator::{Batch, Cost, Edge, Facts, Hazard, Operator, TypeRule};
 use crate::rule::{Args, Reject, Rule, broadcast_shapes, same_dtype};
 use crate::spec::Row;
 
@@ -87,14 +87,12 @@ impl<D: Dim> TypeRule<D> for Variadic {
 impl Operator for Variadic {
     fn facts(&self, x: &[Option<&Type>]) -> Facts {
         let met = if x.len() > 1 { &[(0, Edge::Meets(1)), (1, Edge::Meets(0))][..] } else { &[] };
-        Facts {
-            since: 13,
-            reads: Reads::Elements,
-            cost: Cost::PerOutput(x.len() as u64),
-            batch: Batch::Together,
-            linear: None,
-            edges: (0..x.len()).map(|i| (i, Edge::NonFinite)).chain(met.iter().copied()).collect(),
-        }
+        Facts::calculates(
+            Cost::PerOutput(x.len() as u64),
+            Batch::Together,
+            None,
+            (0..x.len()).map(|i| (i, Edge::NonFinite)).chain(met.iter().copied()).collect(),
+        )
     }
 
     fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {

@@ -8,7 +8,7 @@ use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::family::Single;
 use crate::lanes;
-use crate::operator::{Batch, Cost, Facts, Hazard, Operator, Reads, TypeRule, rank};
+use crate::operator::{Batch, Cost, Facts, Hazard, Operator, TypeRule, rank};
 use crate::rule::{Args, Reject, Rule};
 use crate::spec::Row;
 
@@ -52,14 +52,7 @@ fn cost(rows: u64) -> u64 {
 impl Operator for Det {
     fn facts(&self, x: &[Option<&Type>]) -> Facts {
         let rows = x[0].and_then(|x| x.shape.last()).map_or(0, |&m| m.max(0) as u64);
-        Facts {
-            since: 13,
-            reads: Reads::Elements,
-            cost: Cost::PerOutput(cost(rows)),
-            batch: Batch::apart_if(rank(x, 0) >= 3),
-            linear: None,
-            edges: Vec::new(),
-        }
+        Facts::calculates(Cost::PerOutput(cost(rows)), Batch::apart_if(rank(x, 0) >= 3), None, Vec::new())
     }
 
     fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {

@@ -13,7 +13,7 @@ use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::family::Single;
 use crate::lanes;
-use crate::operator::{Batch, Cost, Edge, Effort, Facts, Hazard, Operator, Reads, TypeRule};
+use crate::operator::{Batch, Cost, Edge, Effort, Facts, Hazard, Operator, TypeRule};
 use crate::plain;
 use crate::rule::{Args, Check, Reject, Rule, accepted, broadcast_shapes, same_dtype};
 use crate::spec::Row;
@@ -266,14 +266,12 @@ impl Operator for Einsum {
     fn facts(&self, x: &[Option<&Type>]) -> Facts {
         let types: Vec<&Type> = x.iter().flatten().copied().collect();
         let walk = self.walked(&types);
-        Facts {
-            since: 13,
-            reads: Reads::Elements,
-            cost: Cost::PerOutput(walk.terms().saturating_mul(types.len() as u64)),
-            batch: Batch::Together,
-            linear: Some(0),
-            edges: vec![(0, Edge::Stall)],
-        }
+        Facts::calculates(
+            Cost::PerOutput(walk.terms().saturating_mul(types.len() as u64)),
+            Batch::Together,
+            Some(0),
+            vec![(0, Edge::Stall)],
+        )
     }
 
     fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {

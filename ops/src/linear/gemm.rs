@@ -13,7 +13,7 @@ use crate::elementwise::binary::zip;
 use crate::family::Single;
 use crate::lanes::{array, broadcast};
 use crate::linear::int_product;
-use crate::operator::{Batch, Cost, Edge, Facts, Hazard, Operator, Reads, TypeRule};
+use crate::operator::{Batch, Cost, Edge, Facts, Hazard, Operator, TypeRule};
 use crate::plain;
 use crate::rule::{Args, Reject, Rule, broadcast_to, same_dtype};
 use crate::spec::Row;
@@ -159,14 +159,12 @@ impl Gemm {
 impl Operator for Gemm {
     fn facts(&self, x: &[Option<&Type>]) -> Facts {
         let depth = x[0].map_or(0, |a| a.shape[usize::from(!self.trans_a)].max(0) as u64);
-        Facts {
-            since: 13,
-            reads: Reads::Elements,
-            cost: Cost::PerOutput(2 * depth + 3),
-            batch: Batch::Together,
-            linear: None,
-            edges: vec![(0, Edge::Stall), (1, Edge::Stall)],
-        }
+        Facts::calculates(
+            Cost::PerOutput(2 * depth + 3),
+            Batch::Together,
+            None,
+            vec![(0, Edge::Stall), (1, Edge::Stall)],
+        )
     }
 
     fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {

@@ -10,7 +10,7 @@ use crate::draw::Draw;
 use crate::family::Single;
 use crate::lanes::array;
 use crate::linear::int_product;
-use crate::operator::{Batch, Cost, Edge, Facts, Hazard, Operator, Reads, TypeRule, rank};
+use crate::operator::{Batch, Cost, Edge, Facts, Hazard, Operator, TypeRule, rank};
 use crate::rule::{Args, Reject, Rule, broadcast_shapes, same_dtype};
 use crate::spec::Row;
 
@@ -102,15 +102,13 @@ fn stack<'a, T: Clone>(x: &'a ArrayViewD<'_, T>) -> CowArray<'a, T, Ix3> {
 impl Operator for MatMul {
     fn facts(&self, x: &[Option<&Type>]) -> Facts {
         let depth = x[0].and_then(|a| a.shape.last()).map_or(0, |&k| k.max(0) as u64);
-        Facts {
-            since: 13,
-            reads: Reads::Elements,
-            cost: Cost::PerOutput(2 * depth),
-            // A stack of matrices on the left meets one matrix on the right, or a vector.
-            batch: Batch::apart_if(rank(x, 0) >= 2 && rank(x, 1) <= 2),
-            linear: Some(0),
-            edges: vec![(0, Edge::Stall), (1, Edge::Stall)],
-        }
+        // A stack of matrices on the left meets one matrix on the right, or a vector.
+        Facts::calculates(
+            Cost::PerOutput(2 * depth),
+            Batch::apart_if(rank(x, 0) >= 2 && rank(x, 1) <= 2),
+            Some(0),
+            vec![(0, Edge::Stall), (1, Edge::Stall)],
+        )
     }
 
     fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {

@@ -10,7 +10,6 @@ use crate::data::{Call, Data, EitherKind, Kind, of_either_kind};
 use crate::draw::Draw;
 use crate::family::Single;
 use crate::lanes;
-use crate::movement::only_moves;
 use crate::operator::{Facts, Hazard, Operator, Reads, TypeRule};
 use crate::rule::{Args, Reject, Rule, axis};
 use crate::spec::{Row, found};
@@ -89,7 +88,7 @@ impl EitherKind for Compress {
 
 impl Operator for Compress {
     fn facts(&self, _: &[Option<&Type>]) -> Facts {
-        only_moves(Reads::Elements, None)
+        Facts::moves(Reads::Elements, None)
     }
 
     fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {

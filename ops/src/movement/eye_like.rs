@@ -8,7 +8,6 @@ use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::family::Single;
 use crate::lanes;
-use crate::movement::only_moves;
 use crate::operator::{Facts, Hazard, Operator, Reads, TypeRule};
 use crate::rule::{Args, Reject, Rule};
 use crate::spec::Row;
@@ -50,7 +49,7 @@ impl<D: Dim> TypeRule<D> for EyeLike {
 
 impl Operator for EyeLike {
     fn facts(&self, _: &[Option<&Type>]) -> Facts {
-        only_moves(Reads::Types, None)
+        Facts::moves(Reads::Types, None)
     }
 
     fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {

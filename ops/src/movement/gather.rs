@@ -10,7 +10,6 @@ use crate::data::{Call, Data, EitherKind, Kind, of_either_kind};
 use crate::draw::Draw;
 use crate::family::Single;
 use crate::lanes;
-use crate::movement::only_moves;
 use crate::operator::{Facts, Hazard, Operator, Reads, TypeRule};
 use crate::rule::{self, Args, Reject, Rule, accepted};
 use crate::spec::Row;
@@ -173,7 +172,7 @@ impl EitherKind for GatherElements {
 
 impl Operator for Gather {
     fn facts(&self, _: &[Option<&Type>]) -> Facts {
-        only_moves(Reads::Elements, None)
+        Facts::moves(Reads::Elements, None)
     }
 
     fn hazards(&self, x: &[Option<&Type>]) -> Vec<Hazard> {
@@ -187,7 +186,7 @@ impl Operator for Gather {
 
 impl Operator for GatherElements {
     fn facts(&self, _: &[Option<&Type>]) -> Facts {
-        only_moves(Reads::Elements, None)
+        Facts::moves(Reads::Elements, None)
     }
 
     fn hazards(&self, x: &[Option<&Type>]) -> Vec<Hazard> {

@@ -52,7 +52,7 @@ use ndarray::ArrayD;
 use crate::arith::Arith;
 use crate::data::{Call, Data, Integers, Kind, Reals};
 use crate::lanes::array;
-use crate::operator::{Batch, Cost, Facts, Hazard, Operator, Reads, TypeRule};
+use crate::operator::{Facts, Hazard, Operator, Reads, TypeRule};
 
 /// A rearrangement of elements that does not look at them: the same for every element type. That, its type rule and one fact are
 /// all there is to such an operator.
@@ -66,7 +66,7 @@ pub trait Movement: TypeRule<i64> + Clone + PartialEq + Debug {
 
 impl<M: Movement> Operator for M {
     fn facts(&self, _: &[Option<&Type>]) -> Facts {
-        only_moves(Reads::Elements, M::LINEAR)
+        Facts::moves(Reads::Elements, M::LINEAR)
     }
 
     fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {
@@ -82,11 +82,6 @@ impl<M: Movement> Operator for M {
 fn rearranged<A: Arith, K: Kind<A>>(movement: &impl Movement, c: &Call<'_, A>) -> Vec<Data<A>> {
     let operands: Vec<_> = (0..c.inputs.len()).filter_map(|i| K::operand(c, i)).collect();
     movement.rearrange(&operands, c.outputs).into_iter().map(K::data).collect()
-}
-
-/// The facts of an operator that computes nothing, means the same in every opset and has no edges.
-const fn only_moves(reads: Reads, linear: Option<usize>) -> Facts {
-    Facts { since: 13, reads, cost: Cost::Moves, batch: Batch::Together, linear, edges: Vec::new() }
 }
 
 /// The elements in their order, in the output's shape.

@@ -9,7 +9,6 @@ use crate::data::{Call, Data, EitherKind, Kind, of_either_kind};
 use crate::draw::Draw;
 use crate::family::Single;
 use crate::lanes::{array, each, move_last};
-use crate::movement::only_moves;
 use crate::operator::{Facts, Hazard, Operator, Reads, TypeRule};
 use crate::rule::{Args, Reject, Rule, accepted, axis};
 use crate::spec::{Row, scalar};
@@ -88,7 +87,7 @@ impl EitherKind for OneHot {
 
 impl Operator for OneHot {
     fn facts(&self, _: &[Option<&Type>]) -> Facts {
-        only_moves(Reads::Elements, None)
+        Facts::moves(Reads::Elements, None)
     }
 
     fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {

@@ -8,7 +8,6 @@ use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::family::Single;
 use crate::lanes::array;
-use crate::movement::only_moves;
 use crate::operator::{Facts, Hazard, Operator, Reads, TypeRule};
 use crate::rule::{Args, Reject, Rule};
 use crate::spec::Row;
@@ -91,7 +90,7 @@ impl<D: Dim> TypeRule<D> for Size {
 
 impl Operator for Shape {
     fn facts(&self, _: &[Option<&Type>]) -> Facts {
-        only_moves(Reads::Types, None)
+        Facts::moves(Reads::Types, None)
     }
 
     fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {
@@ -107,7 +106,7 @@ impl Operator for Shape {
 
 impl Operator for Size {
     fn facts(&self, _: &[Option<&Type>]) -> Facts {
-        only_moves(Reads::Types, None)
+        Facts::moves(Reads::Types, None)
     }
 
     fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {

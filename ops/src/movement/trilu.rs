@@ -8,7 +8,6 @@ use crate::attributes::{Clamped, attributes};
 use crate::data::{Call, Data, EitherKind, Kind, of_either_kind};
 use crate::draw::Draw;
 use crate::family::Single;
-use crate::movement::only_moves;
 use crate::operator::{Facts, Hazard, Operator, Reads, TypeRule};
 use crate::rule::{Args, Reject, Rule};
 use crate::spec::{Row, scalar};
@@ -61,7 +60,7 @@ impl<D: Dim> TypeRule<D> for Trilu {
 
 impl Operator for Trilu {
     fn facts(&self, _: &[Option<&Type>]) -> Facts {
-        only_moves(Reads::Elements, None)
+        Facts::moves(Reads::Elements, None)
     }
 
     fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {

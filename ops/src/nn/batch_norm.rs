@@ -10,7 +10,7 @@ use crate::draw::Draw;
 use crate::family::Single;
 use crate::lanes;
 use crate::nn::normalize::{Standard, draw_epsilon, some_elements, standardize};
-use crate::operator::{Batch, Cost, Facts, Hazard, Operator, Reads, TypeRule, rank};
+use crate::operator::{Batch, Cost, Facts, Hazard, Operator, TypeRule, rank};
 use crate::rule::{Args, Reject, Rule, same_dtype};
 use crate::spec::Row;
 
@@ -120,14 +120,12 @@ impl BatchNorm {
 
 impl Operator for BatchNorm {
     fn facts(&self, x: &[Option<&Type>]) -> Facts {
-        Facts {
-            since: 13,
-            reads: Reads::Elements,
-            cost: Cost::PerOutput(if self.training_mode { 9 } else { 2 }),
-            batch: Batch::apart_if(rank(x, 0) >= 1 && !self.training_mode),
-            linear: None,
-            edges: Vec::new(),
-        }
+        Facts::calculates(
+            Cost::PerOutput(if self.training_mode { 9 } else { 2 }),
+            Batch::apart_if(rank(x, 0) >= 1 && !self.training_mode),
+            None,
+            Vec::new(),
+        )
     }
 
     fn hazards(&self, x: &[Option<&Type>]) -> Vec<Hazard> {

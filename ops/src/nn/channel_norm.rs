@@ -9,7 +9,7 @@ use crate::draw::Draw;
 use crate::family::Single;
 use crate::lanes::array;
 use crate::nn::normalize::{Standard, draw_epsilon, edges, some_elements, staged, standardize};
-use crate::operator::{Batch, Cost, Facts, Hazard, Operator, Reads, TypeRule, rank};
+use crate::operator::{Batch, Cost, Facts, Hazard, Operator, TypeRule, rank};
 use crate::rule::{Args, Reject, Rule, same_dtype};
 use crate::spec::Row;
 
@@ -88,14 +88,7 @@ fn infer<D: Dim>(x: Args<'_, D>, r: &mut dyn Rule<D>) -> Result<Type<D>, Reject>
 
 /// What holds of both, whatever the attributes; the elements are read in the dtype `stage`.
 fn facts(x: &[Option<&Type>], stage: DType) -> Facts {
-    Facts {
-        since: 13,
-        reads: Reads::Elements,
-        cost: Cost::PerOutput(7),
-        batch: Batch::apart_if(rank(x, 0) >= 1),
-        linear: None,
-        edges: edges(x, stage),
-    }
+    Facts::calculates(Cost::PerOutput(7), Batch::apart_if(rank(x, 0) >= 1), None, edges(x, stage))
 }
 
 /// The channels standardised `together` at a time in `stage`, then scaled and shifted.

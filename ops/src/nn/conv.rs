@@ -11,7 +11,7 @@ use crate::family::Single;
 use crate::lanes::array;
 use crate::nn::correlate::{correlated, nothing};
 use crate::nn::window::{self, Window, taps};
-use crate::operator::{Batch, Cost, Edge, Effort, Facts, Hazard, Operator, Reads, TypeRule, rank};
+use crate::operator::{Batch, Cost, Edge, Effort, Facts, Hazard, Operator, TypeRule, rank};
 use crate::rule::{Args, Reject, Rule, same_dtype};
 use crate::spec::Row;
 
@@ -76,15 +76,13 @@ impl Operator for Conv {
     fn facts(&self, x: &[Option<&Type>]) -> Facts {
         let taps = x[1].map_or(0, |w| w.shape[1..].iter().product::<i64>()) as u64;
         let bias = u64::from(x.get(2).copied().flatten().is_some());
-        Facts {
-            since: 13,
-            reads: Reads::Elements,
-            cost: Cost::PerOutput(2 * taps + bias),
-            batch: Batch::apart_if(rank(x, 0) >= 1),
-            // A bias is not scaled along.
-            linear: (x.len() == 2).then_some(0),
-            edges: vec![(0, Edge::Stall)],
-        }
+        // A bias is not scaled along.
+        Facts::calculates(
+            Cost::PerOutput(2 * taps + bias),
+            Batch::apart_if(rank(x, 0) >= 1),
+            (x.len() == 2).then_some(0),
+            vec![(0, Edge::Stall)],
+        )
     }
 
     fn hazards(&self, x: &[Option<&Type>]) -> Vec<Hazard> {

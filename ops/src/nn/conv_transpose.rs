@@ -12,7 +12,7 @@ use crate::family::Single;
 use crate::lanes::array;
 use crate::nn::correlate::{correlated, nothing};
 use crate::nn::window::{self, AutoPad, Axis, Tap, Window, length, taps};
-use crate::operator::{Batch, Cost, Edge, Effort, Facts, Hazard, Operator, Reads, TypeRule, rank};
+use crate::operator::{Batch, Cost, Edge, Effort, Facts, Hazard, Operator, TypeRule, rank};
 use crate::rule::{Args, Check, Reject, Rule, accepted, same_dtype, same_shape};
 use crate::spec::Row;
 
@@ -216,15 +216,13 @@ fn spatial(shape: &[usize]) -> Vec<i64> {
 impl Operator for ConvTranspose {
     fn facts(&self, x: &[Option<&Type>]) -> Facts {
         let cells = x[1].map_or(0, |w| w.shape[1..].iter().product::<i64>()) as u64;
-        Facts {
-            since: 13,
-            reads: Reads::Elements,
-            cost: Cost::PerInput(2 * cells),
-            batch: Batch::apart_if(rank(x, 0) >= 1),
-            // A bias is not scaled along.
-            linear: (x.len() == 2).then_some(0),
-            edges: vec![(0, Edge::Stall)],
-        }
+        // A bias is not scaled along.
+        Facts::calculates(
+            Cost::PerInput(2 * cells),
+            Batch::apart_if(rank(x, 0) >= 1),
+            (x.len() == 2).then_some(0),
+            vec![(0, Edge::Stall)],
+        )
     }
 
     fn hazards(&self, x: &[Option<&Type>]) -> Vec<Hazard> {

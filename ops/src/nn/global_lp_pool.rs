@@ -10,7 +10,7 @@ use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::family::Single;
 use crate::lanes;
-use crate::operator::{Batch, Cost, Facts, Hazard, Operator, Reads, TypeRule, rank};
+use crate::operator::{Batch, Cost, Facts, Hazard, Operator, TypeRule, rank};
 use crate::rule::{Args, Reject, Rule};
 use crate::spec::Row;
 
@@ -46,14 +46,7 @@ impl<D: Dim> TypeRule<D> for GlobalLpPool {
 
 impl Operator for GlobalLpPool {
     fn facts(&self, x: &[Option<&Type>]) -> Facts {
-        Facts {
-            since: 13,
-            reads: Reads::Elements,
-            cost: Cost::PerInput(2),
-            batch: Batch::apart_if(rank(x, 0) >= 1),
-            linear: None,
-            edges: Vec::new(),
-        }
+        Facts::calculates(Cost::PerInput(2), Batch::apart_if(rank(x, 0) >= 1), None, Vec::new())
     }
 
     fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {

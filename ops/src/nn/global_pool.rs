@@ -9,7 +9,7 @@ use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::family::Family;
 use crate::lanes;
-use crate::operator::{Batch, Cost, Edge, Facts, Hazard, Operator, Reads, TypeRule, rank};
+use crate::operator::{Batch, Cost, Edge, Facts, Hazard, Operator, TypeRule, rank};
 use crate::rule::{Args, Reject, Rule};
 use crate::spec::Row;
 
@@ -59,14 +59,12 @@ pub(super) fn pooled<D: Dim>(x: Args<'_, D>, r: &mut dyn Rule<D>) -> Result<Type
 
 impl Operator for GlobalPool {
     fn facts(&self, x: &[Option<&Type>]) -> Facts {
-        Facts {
-            since: 13,
-            reads: Reads::Elements,
-            cost: Cost::PerInput(1),
-            batch: Batch::apart_if(rank(x, 0) >= 1),
-            linear: None,
-            edges: vec![(0, Edge::Stall), (0, Edge::Alike)],
-        }
+        Facts::calculates(
+            Cost::PerInput(1),
+            Batch::apart_if(rank(x, 0) >= 1),
+            None,
+            vec![(0, Edge::Stall), (0, Edge::Alike)],
+        )
     }
 
     fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {

@@ -9,7 +9,7 @@ use crate::draw::Draw;
 use crate::family::Single;
 use crate::lanes::{Lanes, array};
 use crate::nn::normalize::{draw_epsilon, edges, some_elements, staged, standardize};
-use crate::operator::{Batch, Cost, Facts, Hazard, Operator, Reads, TypeRule};
+use crate::operator::{Batch, Cost, Facts, Hazard, Operator, TypeRule};
 use crate::rule::{Args, Reject, Rule, axis, broadcast_to, same_dtype};
 use crate::spec::{Row, outputs};
 
@@ -83,14 +83,7 @@ impl<D: Dim> TypeRule<D> for LayerNorm {
 
 impl Operator for LayerNorm {
     fn facts(&self, x: &[Option<&Type>]) -> Facts {
-        Facts {
-            since: 13,
-            reads: Reads::Elements,
-            cost: Cost::PerOutput(7),
-            batch: Batch::Together,
-            linear: None,
-            edges: edges(x, self.stash),
-        }
+        Facts::calculates(Cost::PerOutput(7), Batch::Together, None, edges(x, self.stash))
     }
 
     fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {

@@ -8,7 +8,7 @@ use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::family::Single;
 use crate::lanes;
-use crate::operator::{Batch, Cost, Facts, Hazard, Operator, Reads, TypeRule, rank};
+use crate::operator::{Batch, Cost, Facts, Hazard, Operator, TypeRule, rank};
 use crate::rule::{Args, Reject, Rule};
 use crate::spec::Row;
 
@@ -54,14 +54,7 @@ impl<D: Dim> TypeRule<D> for Lrn {
 impl Operator for Lrn {
     fn facts(&self, x: &[Option<&Type>]) -> Facts {
         let each = (self.size.max(0) as u64).saturating_mul(2).saturating_add(4);
-        Facts {
-            since: 13,
-            reads: Reads::Elements,
-            cost: Cost::PerOutput(each),
-            batch: Batch::apart_if(rank(x, 0) >= 1),
-            linear: None,
-            edges: Vec::new(),
-        }
+        Facts::calculates(Cost::PerOutput(each), Batch::apart_if(rank(x, 0) >= 1), None, Vec::new())
     }
 
     fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {

@@ -9,7 +9,7 @@ use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::family::Single;
 use crate::lanes;
-use crate::operator::{Batch, Cost, Edge, Facts, Hazard, Operator, Reads, TypeRule};
+use crate::operator::{Batch, Cost, Edge, Facts, Hazard, Operator, TypeRule};
 use crate::rule::{self, Args, Reject, Rule};
 use crate::spec::{Deviation, Row};
 
@@ -70,14 +70,7 @@ impl<D: Dim> TypeRule<D> for MeanVariance {
 
 impl Operator for MeanVariance {
     fn facts(&self, _: &[Option<&Type>]) -> Facts {
-        Facts {
-            since: 13,
-            reads: Reads::Elements,
-            cost: Cost::PerOutput(6),
-            batch: Batch::Together,
-            linear: None,
-            edges: vec![(0, Edge::Alike)],
-        }
+        Facts::calculates(Cost::PerOutput(6), Batch::Together, None, vec![(0, Edge::Alike)])
     }
 
     fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {

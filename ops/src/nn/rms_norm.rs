@@ -10,7 +10,7 @@ use crate::elementwise::binary::zip;
 use crate::family::Single;
 use crate::lanes;
 use crate::nn::normalize::{draw_epsilon, draw_parameter, edges, some_elements, staged};
-use crate::operator::{Batch, Cost, Facts, Hazard, Operator, Reads, TypeRule};
+use crate::operator::{Batch, Cost, Facts, Hazard, Operator, TypeRule};
 use crate::rule::{Args, Reject, Rule, axis, broadcast_to};
 use crate::spec::Row;
 
@@ -59,14 +59,7 @@ impl<D: Dim> TypeRule<D> for RmsNorm {
 
 impl Operator for RmsNorm {
     fn facts(&self, x: &[Option<&Type>]) -> Facts {
-        Facts {
-            since: 13,
-            reads: Reads::Elements,
-            cost: Cost::PerOutput(4),
-            batch: Batch::Together,
-            linear: None,
-            edges: edges(x, self.stash),
-        }
+        Facts::calculates(Cost::PerOutput(4), Batch::Together, None, edges(x, self.stash))
     }
 
     fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {

@@ -9,7 +9,7 @@ use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::family::Family;
 use crate::lanes;
-use crate::operator::{Batch, Cost, Edge, Facts, Hazard, Operator, Reads, TypeRule, rank};
+use crate::operator::{Batch, Cost, Edge, Facts, Hazard, Operator, TypeRule, rank};
 use crate::rule::{Args, Reject, Rule, axis};
 use crate::spec::Row;
 
@@ -93,14 +93,12 @@ impl Operator for Softmax {
     fn facts(&self, x: &[Option<&Type>]) -> Facts {
         let rank = rank(x, 0);
         let is_first = self.axis == 0 || self.axis == -(rank as i64);
-        Facts {
-            since: 13,
-            reads: Reads::Elements,
-            cost: Cost::PerOutput(5),
-            batch: Batch::apart_if(rank >= 2 && !is_first),
-            linear: None,
-            edges: vec![(0, Edge::Saturation), (0, Edge::Alike), (0, Edge::Zeros)],
-        }
+        Facts::calculates(
+            Cost::PerOutput(5),
+            Batch::apart_if(rank >= 2 && !is_first),
+            None,
+            vec![(0, Edge::Saturation), (0, Edge::Alike), (0, Edge::Zeros)],
+        )
     }
 
     fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {

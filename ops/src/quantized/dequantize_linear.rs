@@ -9,7 +9,7 @@ use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::family::Single;
 use crate::lanes;
-use crate::operator::{Batch, Cost, Edge, Facts, Hazard, Operator, Reads, TypeRule};
+use crate::operator::{Batch, Cost, Edge, Facts, Hazard, Operator, TypeRule};
 use crate::rule::{Args, Reject, Rule, same_dtype};
 use crate::spec::Row;
 
@@ -66,14 +66,7 @@ impl<D: Dim> TypeRule<D> for DequantizeLinear<D> {
 
 impl Operator for DequantizeLinear {
     fn facts(&self, _: &[Option<&Type>]) -> Facts {
-        Facts {
-            since: 13,
-            reads: Reads::Elements,
-            cost: Cost::PerOutput(2),
-            batch: Batch::Together,
-            linear: None,
-            edges: vec![(0, Edge::Limits), (0, Edge::Wide)],
-        }
+        Facts::calculates(Cost::PerOutput(2), Batch::Together, None, vec![(0, Edge::Limits), (0, Edge::Wide)])
     }
 
     fn hazards(&self, x: &[Option<&Type>]) -> Vec<Hazard> {

@@ -9,7 +9,7 @@ use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::family::Single;
 use crate::lanes::{array, each};
-use crate::operator::{Batch, Cost, Edge, Facts, Hazard, Operator, Reads, TypeRule};
+use crate::operator::{Batch, Cost, Edge, Facts, Hazard, Operator, TypeRule};
 use crate::rule::{Args, Reject, Rule};
 use crate::spec::Row;
 
@@ -48,14 +48,7 @@ impl<D: Dim> TypeRule<D> for DynamicQuantizeLinear {
 
 impl Operator for DynamicQuantizeLinear {
     fn facts(&self, _: &[Option<&Type>]) -> Facts {
-        Facts {
-            since: 13,
-            reads: Reads::Elements,
-            cost: Cost::PerOutput(5),
-            batch: Batch::Together,
-            linear: None,
-            edges: vec![(0, Edge::Alike), (0, Edge::Zeros)],
-        }
+        Facts::calculates(Cost::PerOutput(5), Batch::Together, None, vec![(0, Edge::Alike), (0, Edge::Zeros)])
     }
 
     fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {

@@ -9,7 +9,7 @@ use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::family::Family;
 use crate::lanes;
-use crate::operator::{Batch, Cost, Edge, Facts, Hazard, Operator, Reads, TypeRule};
+use crate::operator::{Batch, Cost, Edge, Facts, Hazard, Operator, TypeRule};
 use crate::rule::{Args, Reject, Rule, axis};
 use crate::spec::Row;
 
@@ -100,14 +100,12 @@ impl<D: Dim> TypeRule<D> for Arg {
 
 impl Operator for Arg {
     fn facts(&self, _: &[Option<&Type>]) -> Facts {
-        Facts {
-            since: 13,
-            reads: Reads::Elements,
-            cost: Cost::PerInput(1),
-            batch: Batch::Together,
-            linear: None,
-            edges: vec![(0, Edge::Alike), (0, Edge::Zeros), (0, Edge::Limits)],
-        }
+        Facts::calculates(
+            Cost::PerInput(1),
+            Batch::Together,
+            None,
+            vec![(0, Edge::Alike), (0, Edge::Zeros), (0, Edge::Limits)],
+        )
     }
 
     fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {

@@ -9,7 +9,7 @@ use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::family::Family;
 use crate::lanes;
-use crate::operator::{Batch, Cost, Edge, Effort, Facts, Hazard, Operator, Reads, TypeRule};
+use crate::operator::{Batch, Cost, Edge, Effort, Facts, Hazard, Operator, TypeRule};
 use crate::plain;
 use crate::rule::{Args, Reject, Rule, accepted, axis};
 use crate::spec::{Row, scalar};
@@ -116,14 +116,7 @@ impl<D: Dim> TypeRule<D> for Cumulative {
 
 impl Operator for Cumulative {
     fn facts(&self, _: &[Option<&Type>]) -> Facts {
-        Facts {
-            since: 13,
-            reads: Reads::Elements,
-            cost: Cost::PerOutput(1),
-            batch: Batch::Together,
-            linear: None,
-            edges: vec![(0, Edge::Stall)],
-        }
+        Facts::calculates(Cost::PerOutput(1), Batch::Together, None, vec![(0, Edge::Stall)])
     }
 
     fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {

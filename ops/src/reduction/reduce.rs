@@ -10,7 +10,7 @@ use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::family::Family;
 use crate::lanes;
-use crate::operator::{Batch, Cost, Edge, Facts, Hazard, Operator, Reads, TypeRule, elements};
+use crate::operator::{Batch, Cost, Edge, Facts, Hazard, Operator, TypeRule, elements};
 use crate::plain;
 use crate::rule::{self, Args, Reject, Rule};
 use crate::spec::{Row, list};
@@ -302,14 +302,12 @@ impl<D: Dim> TypeRule<D> for Reduce {
 
 impl Operator for Reduce {
     fn facts(&self, _: &[Option<&Type>]) -> Facts {
-        Facts {
-            since: 13,
-            reads: Reads::Elements,
-            cost: Cost::PerInput(1),
-            batch: Batch::Together,
-            linear: self.function.is_linear().then_some(0),
-            edges: self.function.edges(),
-        }
+        Facts::calculates(
+            Cost::PerInput(1),
+            Batch::Together,
+            self.function.is_linear().then_some(0),
+            self.function.edges(),
+        )
     }
 
     fn hazards(&self, x: &[Option<&Type>]) -> Vec<Hazard> {

@@ -8,7 +8,7 @@ use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::family::Single;
 use crate::lanes::{Lanes, array, move_last};
-use crate::operator::{Batch, Cost, Edge, Facts, Hazard, Operator, Reads, TypeRule};
+use crate::operator::{Batch, Cost, Edge, Facts, Hazard, Operator, TypeRule};
 use crate::rule::{Args, Reject, Rule, accepted, axis};
 use crate::spec::{Row, single};
 
@@ -133,15 +133,13 @@ fn descending<A: Arith>(a: &A, mut xs: Vec<A::R>, wanted: usize) -> impl Iterato
 
 impl Operator for TopK {
     fn facts(&self, _: &[Option<&Type>]) -> Facts {
-        Facts {
-            since: 13,
-            reads: Reads::Elements,
-            // Those of a selection: as many comparisons for each element as elements are wanted.
-            cost: Cost::PerInput(self.k.unsigned_abs().max(1)),
-            batch: Batch::Together,
-            linear: None,
-            edges: vec![(0, Edge::Alike), (0, Edge::Zeros), (0, Edge::Limits)],
-        }
+        // Those of a selection: as many comparisons for each element as elements are wanted.
+        Facts::calculates(
+            Cost::PerInput(self.k.unsigned_abs().max(1)),
+            Batch::Together,
+            None,
+            vec![(0, Edge::Alike), (0, Edge::Zeros), (0, Edge::Limits)],
+        )
     }
 
     fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {
