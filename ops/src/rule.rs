@@ -119,6 +119,11 @@ impl<'a, D: Dim> Args<'a, D> {
         (0..self.len()).map(|i| self.need(i)).collect()
     }
 
+    /// An operand that must have so many axes or more.
+    pub fn ranked_from(&self, i: usize, least: usize) -> Result<&'a Type<D>, Reject> {
+        self.ranked(i, least..=MOST_RANK)
+    }
+
     /// An operand whose rank must be in the range.
     pub fn ranked(&self, i: usize, ranks: std::ops::RangeInclusive<usize>) -> Result<&'a Type<D>, Reject> {
         let x = self.need(i)?;
@@ -127,12 +132,15 @@ impl<'a, D: Dim> Args<'a, D> {
         }
         let wanted = match (*ranks.start(), *ranks.end()) {
             (a, b) if a == b => format!("rank {a}"),
-            (a, b) if b >= usize::from(u8::MAX) => format!("rank {a} or more"),
+            (a, MOST_RANK) => format!("rank {a} or more"),
             (a, b) => format!("rank {a} to {b}"),
         };
         Err(Reject::Rank { operand: i, found: x.rank(), wanted })
     }
 }
+
+/// The highest rank of an operand of which a rule asks for no more than a least one.
+const MOST_RANK: usize = u8::MAX as usize;
 
 /// The one dtype that all these operands have.
 pub fn same_dtype<D: Dim>(types: &[&Type<D>]) -> Result<DType, Reject> {

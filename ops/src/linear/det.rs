@@ -36,7 +36,7 @@ impl Single for Det {
 
 impl<D: Dim> TypeRule<D> for Det {
     fn infer(&self, x: Args<'_, D>, r: &mut dyn Rule<D>) -> Result<Vec<Type<D>>, Reject> {
-        let x = x.ranked(0, 2..=usize::from(u8::MAX))?;
+        let x = x.ranked_from(0, 2)?;
         let outer = x.rank() - 2;
         r.eq(x.shape[outer], x.shape[outer + 1])?;
         Ok(vec![Type::new(x.dtype, x.shape[..outer].to_vec())])

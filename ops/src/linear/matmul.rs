@@ -45,8 +45,7 @@ impl Single for MatMul {
 
 impl<D: Dim> TypeRule<D> for MatMul {
     fn infer(&self, x: Args<'_, D>, r: &mut dyn Rule<D>) -> Result<Vec<Type<D>>, Reject> {
-        let any = 1..=usize::from(u8::MAX);
-        let (a, b) = (x.ranked(0, any.clone())?, x.ranked(1, any)?);
+        let (a, b) = (x.ranked_from(0, 1)?, x.ranked_from(1, 1)?);
         let dtype = same_dtype(&[a, b])?;
         let (mut left, mut right) = (a.shape.clone(), b.shape.clone());
         if a.rank() == 1 {

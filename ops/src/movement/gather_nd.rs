@@ -43,7 +43,7 @@ impl Single for GatherNd {
         let most = d.limits.max_rank;
         let last = most.checked_sub(1)?;
         // The output has the axes of the batch, those of the indices and those that no index points into.
-        let rank = d.rank(0..=most.min(usize::from(u8::MAX)))?;
+        let rank = d.rank(0..=most)?;
         let batch = if d.chance(0.6) { 0 } else { d.int(0, rank.min(last) as i64) as usize };
         let rest = d.int(0, rank.min(last).saturating_sub(batch) as i64) as usize;
         let pointed = d.int(1, (most - batch - rest) as i64) as usize;
@@ -59,8 +59,8 @@ impl Single for GatherNd {
 impl<D: Dim> TypeRule<D> for GatherNd {
     fn infer(&self, x: Args<'_, D>, r: &mut dyn Rule<D>) -> Result<Vec<Type<D>>, Reject> {
         let batch = self.batch();
-        let ranks = batch.saturating_add(1)..=usize::from(u8::MAX);
-        let (x, indices) = (x.ranked(0, ranks.clone())?, x.ranked(1, ranks)?);
+        let least = batch.saturating_add(1);
+        let (x, indices) = (x.ranked_from(0, least)?, x.ranked_from(1, least)?);
         for (&ours, &theirs) in x.shape.iter().zip(&indices.shape).take(batch) {
             r.eq(ours, theirs)?;
         }

@@ -107,7 +107,7 @@ impl EitherKind for ReverseSequence {
 
 impl<D: Dim> TypeRule<D> for ReverseSequence {
     fn infer(&self, x: Args<'_, D>, r: &mut dyn Rule<D>) -> Result<Vec<Type<D>>, Reject> {
-        let data = x.ranked(0, 2..=usize::from(u8::MAX))?;
+        let data = x.ranked_from(0, 2)?;
         r.eq(x.ranked(1, 1..=1)?.shape[0], data.shape[self.order.axes().0])?;
         Ok(vec![data.clone()])
     }

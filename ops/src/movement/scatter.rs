@@ -202,8 +202,7 @@ impl<D: Dim> TypeRule<D> for ScatterElements {
 
 impl<D: Dim> TypeRule<D> for ScatterNd {
     fn infer(&self, x: Args<'_, D>, r: &mut dyn Rule<D>) -> Result<Vec<Type<D>>, Reject> {
-        let ranks = 1..=usize::from(u8::MAX);
-        let (data, indices, updates) = (x.ranked(0, ranks.clone())?, x.ranked(1, ranks)?, x.need(2)?);
+        let (data, indices, updates) = (x.ranked_from(0, 1)?, x.ranked_from(1, 1)?, x.need(2)?);
         let (into, rest) = data.shape.split_at(pointed(r, indices, data.rank())?);
         // No index points into an empty axis.
         for &size in into {

@@ -62,7 +62,7 @@ fn channels<D: Dim>(x: &Type<D>) -> D {
 
 impl<D: Dim> TypeRule<D> for BatchNorm {
     fn infer(&self, x: Args<'_, D>, r: &mut dyn Rule<D>) -> Result<Vec<Type<D>>, Reject> {
-        let data = x.ranked(0, 1..=usize::from(u8::MAX))?;
+        let data = x.ranked_from(0, 1)?;
         for operand in 1..=4 {
             r.eq(x.ranked(operand, 1..=1)?.shape[0], channels(data))?;
         }

@@ -77,7 +77,7 @@ fn operands<'a>(d: &mut Draw<'_, 'a>) -> Option<Type<Sym<'a>>> {
 }
 
 fn infer<D: Dim>(x: Args<'_, D>, r: &mut dyn Rule<D>) -> Result<Type<D>, Reject> {
-    let data = x.ranked(0, 3..=usize::from(u8::MAX))?;
+    let data = x.ranked_from(0, 3)?;
     some_elements(r, &data.shape[2..])?;
     for operand in 1..=2 {
         r.eq(x.ranked(operand, 1..=1)?.shape[0], data.shape[1])?;

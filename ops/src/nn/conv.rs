@@ -52,7 +52,7 @@ impl Single for Conv {
 
 impl<D: Dim> TypeRule<D> for Conv<D> {
     fn infer(&self, x: Args<'_, D>, r: &mut dyn Rule<D>) -> Result<Vec<Type<D>>, Reject> {
-        let (input, w) = (x.ranked(0, 3..=usize::from(u8::MAX))?, x.need(1)?);
+        let (input, w) = (x.ranked_from(0, 3)?, x.need(1)?);
         let dtype = same_dtype(&[input, w])?;
         let w = x.ranked(1, input.rank()..=input.rank()).map(|_| w)?;
         r.le(D::from(1), self.group)?;

@@ -47,7 +47,7 @@ impl<D: Dim> TypeRule<D> for GlobalPool {
 
 /// The type of what is left of the channels.
 pub(super) fn pooled<D: Dim>(x: Args<'_, D>, r: &mut dyn Rule<D>) -> Result<Type<D>, Reject> {
-    let x = x.ranked(0, 2..=usize::from(u8::MAX))?;
+    let x = x.ranked_from(0, 2)?;
     let mut shape = x.shape.clone();
     for size in &mut shape[2..] {
         // The mean and the maximum of nothing are undefined.

@@ -101,7 +101,7 @@ impl Single for GridSample {
 
 impl<D: Dim> TypeRule<D> for GridSample {
     fn infer(&self, x: Args<'_, D>, r: &mut dyn Rule<D>) -> Result<Vec<Type<D>>, Reject> {
-        let image = x.ranked(0, 3..=usize::from(u8::MAX))?;
+        let image = x.ranked_from(0, 3)?;
         let grid = x.ranked(1, image.rank()..=image.rank())?;
         if self.mode != Mode::Nearest && !DTypes::FLOATS.contains(image.dtype) {
             return Err(Reject::DType { operand: 0, found: image.dtype, allowed: DTypes::FLOATS });
