@@ -322,6 +322,13 @@ pub trait Arith {
     fn exact<const N: usize>(&self, zs: [Self::Z; N], f: impl Fn([i128; N]) -> Option<i128>) -> Self::Z;
     /// The integer, if it is decidable.
     fn peek(&self, z: Self::Z) -> Option<i128>;
+    /// The integers, if all are decidable.
+    fn peek_all<'a>(&self, zs: impl IntoIterator<Item = &'a Self::Z>) -> Option<Vec<i128>>
+    where
+        Self::Z: 'a,
+    {
+        zs.into_iter().map(|&z| self.peek(z)).collect()
+    }
     /// A real number about which nothing is known, because something it depends on is undecidable.
     fn unknown_real(&self) -> Self::R;
     /// An integer about which nothing is known.

@@ -300,6 +300,12 @@ impl<'r, 'a> Draw<'r, 'a> {
         self.push_fresh(dtype, rank, Source::Pinned)
     }
 
+    /// [`pinned`](Self::pinned), of whatever allowed dtype: indices, say.
+    pub fn any_pinned(&mut self, rank: usize) -> Option<Type<Sym<'a>>> {
+        let dtype = self.dtype(self.allowed())?;
+        Some(self.pinned(dtype, rank))
+    }
+
     /// [`pinned`](Self::pinned), of this shape.
     pub fn pinned_like(&mut self, dtype: DType, shape: Vec<Sym<'a>>) {
         self.operands.push(Some(Operand { ty: Type::new(dtype, shape), source: Source::Pinned }));

@@ -30,8 +30,7 @@ impl Single for Where {
 
     fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
         let condition = d.any(0..=d.limits.max_rank)?;
-        let allowed = d.allowed();
-        let dtype = d.dtype(allowed)?;
+        let dtype = d.dtype(d.allowed())?;
         let x = d.broadcast_with(dtype, &condition)?;
         d.broadcast_with(dtype, if x.rank() < condition.rank() { &condition } else { &x })?;
         Some(Where)

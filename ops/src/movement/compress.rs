@@ -62,8 +62,7 @@ impl<D: Dim> TypeRule<D> for Compress<D> {
 
 /// The places of what is true, if there are as many as the count says.
 fn places<A: Arith>(c: &Call<'_, A>, count: usize) -> Pointed<Vec<usize>> {
-    let condition: Option<Vec<i128>> = c.int(1).iter().map(|&z| c.arith.peek(z)).collect();
-    let Some(condition) = condition else { return Pointed::Unknown };
+    let Some(condition) = c.arith.peek_all(c.int(1)) else { return Pointed::Unknown };
     let places: Vec<usize> = (0..condition.len()).filter(|&i| condition[i] != 0).collect();
     if places.len() == count { Pointed::At(places) } else { Pointed::Undefined }
 }

@@ -55,9 +55,7 @@ impl Single for Gather {
         let data_rank = d.int(1, most.min(rank + 1).max(1) as i64) as usize;
         let data = d.any(data_rank..=data_rank)?;
         let axis = d.axis(data.rank())?;
-        let allowed = d.allowed();
-        let dtype = d.dtype(allowed)?;
-        d.pinned(dtype, rank + 1 - data_rank);
+        d.any_pinned(rank + 1 - data_rank)?;
         Some(Gather { axis })
     }
 }
@@ -67,9 +65,7 @@ impl Single for GatherElements {
 
     fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
         let rank = d.any(1..=d.limits.max_rank)?.rank();
-        let allowed = d.allowed();
-        let dtype = d.dtype(allowed)?;
-        d.pinned(dtype, rank);
+        d.any_pinned(rank)?;
         Some(GatherElements { axis: d.axis(rank)? })
     }
 }
@@ -78,8 +74,7 @@ impl<D: Dim> TypeRule<D> for Gather {
     fn infer(&self, x: Args<'_, D>, r: &mut dyn Rule<D>) -> Result<Vec<Type<D>>, Reject> {
         let (data, indices) = (x.need(0)?, x.need(1)?);
         let axis = rule::axis(self.axis, data.rank())?;
-        // No index points into an empty axis.
-        r.le(indices.count(), data.shape[axis] * D::from(ir::dim::LIMIT))?;
+        points_into(r, indices, &data.shape[axis..=axis])?;
         let mut shape = data.shape[..axis].to_vec();
         shape.extend(&indices.shape);
         shape.extend(&data.shape[axis + 1..]);
@@ -97,8 +92,7 @@ impl<D: Dim> TypeRule<D> for GatherElements {
                 r.le(index, size)?;
             }
         }
-        // No index points into an empty axis.
-        r.le(indices.count(), data.shape[along] * D::from(ir::dim::LIMIT))?;
+        points_into(r, indices, &data.shape[along..=along])?;
         Ok(vec![indices.with_dtype(data.dtype)])
     }
 }
@@ -111,6 +105,46 @@ pub(super) enum Pointed<P> {
     Unknown,
     /// None: the index is out of range.
     Undefined,
+}
+
+impl<P> Pointed<P> {
+    /// What a function makes of the position.
+    pub(super) fn map<Q>(self, f: impl FnOnce(P) -> Q) -> Pointed<Q> {
+        match self {
+            Self::At(position) => Pointed::At(f(position)),
+            Self::Unknown => Pointed::Unknown,
+            Self::Undefined => Pointed::Undefined,
+        }
+    }
+
+    /// The element that a function finds at the position, or one that tells that there is none.
+    pub(super) fn element<A: Arith, K: Kind<A>>(self, a: &A, f: impl FnOnce(P) -> K::Number) -> K::Number {
+        match self {
+            Self::At(position) => f(position),
+            Self::Unknown => K::unknown(a),
+            Self::Undefined => K::undefined(a),
+        }
+    }
+}
+
+/// All the positions, or of the first that is none, why.
+impl<P> FromIterator<Pointed<P>> for Pointed<Vec<P>> {
+    fn from_iter<I: IntoIterator<Item = Pointed<P>>>(all: I) -> Self {
+        let mut positions = Vec::new();
+        for pointed in all {
+            match pointed {
+                Pointed::At(position) => positions.push(position),
+                Pointed::Unknown => return Self::Unknown,
+                Pointed::Undefined => return Self::Undefined,
+            }
+        }
+        Self::At(positions)
+    }
+}
+
+/// Requires that no index points into an empty axis: these are the sizes of those that some do.
+pub(super) fn points_into<D: Dim>(r: &mut dyn Rule<D>, indices: &Type<D>, sizes: &[D]) -> Result<(), Reject> {
+    sizes.iter().try_for_each(|&size| r.le(indices.count(), size * D::from(ir::dim::LIMIT)))
 }
 
 /// Reads an index into an axis of `size`.
@@ -140,10 +174,9 @@ fn gather<A: Arith, K: Kind<A>>(
     index: impl Fn(&[usize]) -> &[usize],
     source: impl Fn(&[usize], usize) -> Vec<usize>,
 ) -> ArrayD<K::Number> {
-    lanes::build(&c.extents(0), |at| match point(c.arith, c.int(1)[index(at)], x.shape()[axis]) {
-        Pointed::At(i) => x[source(at, i).as_slice()],
-        Pointed::Unknown => K::unknown(c.arith),
-        Pointed::Undefined => K::undefined(c.arith),
+    lanes::build(&c.extents(0), |at| {
+        let pointed = point(c.arith, c.int(1)[index(at)], x.shape()[axis]);
+        pointed.element::<A, K>(c.arith, |i| x[source(at, i).as_slice()])
     })
 }
 

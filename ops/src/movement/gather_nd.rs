@@ -3,7 +3,7 @@
 use ir::{DType, Dim, Sym, Type};
 use ndarray::ArrayD;
 
-use super::gather::{Pointed, point};
+use super::gather::{Pointed, point, points_into};
 use crate::arith::Arith;
 use crate::attributes::attributes;
 use crate::data::{Call, Data, EitherKind, Kind, of_either_kind};
@@ -65,10 +65,7 @@ impl<D: Dim> TypeRule<D> for GatherNd {
             r.eq(ours, theirs)?;
         }
         let rest = batch + pointed(r, indices, x.rank() - batch)?;
-        // No index points into an empty axis.
-        for &size in &x.shape[batch..rest] {
-            r.le(indices.count(), size * D::from(ir::dim::LIMIT))?;
-        }
+        points_into(r, indices, &x.shape[batch..rest])?;
         let lists = indices.shape[..indices.rank() - 1].iter();
         Ok(vec![Type::new(x.dtype, lists.chain(&x.shape[rest..]).copied().collect::<Vec<_>>())])
     }
@@ -99,15 +96,7 @@ pub(super) fn point_at<A: Arith>(
     list: impl Iterator<Item = A::Z>,
     sizes: &[usize],
 ) -> Pointed<Vec<usize>> {
-    let mut at = Vec::with_capacity(sizes.len());
-    for (index, &size) in list.zip(sizes) {
-        match point(a, index, size) {
-            Pointed::At(i) => at.push(i),
-            Pointed::Unknown => return Pointed::Unknown,
-            Pointed::Undefined => return Pointed::Undefined,
-        }
-    }
-    Pointed::At(at)
+    list.zip(sizes).map(|(index, &size)| point(a, index, size)).collect()
 }
 
 impl EitherKind for GatherNd {
@@ -118,11 +107,8 @@ impl EitherKind for GatherNd {
         lanes::build(&c.extents(0), |at| {
             let (list, rest) = at.split_at(lists);
             let index = |place| indices[[list, &[place]].concat().as_slice()];
-            match point_at(c.arith, (0..sizes.len()).map(index), sizes) {
-                Pointed::At(i) => x[[&list[..batch], &i, rest].concat().as_slice()],
-                Pointed::Unknown => K::unknown(c.arith),
-                Pointed::Undefined => K::undefined(c.arith),
-            }
+            let pointed = point_at(c.arith, (0..sizes.len()).map(index), sizes);
+            pointed.element::<A, K>(c.arith, |i| x[[&list[..batch], &i, rest].concat().as_slice()])
         })
     }
 }

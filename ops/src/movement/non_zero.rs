@@ -34,8 +34,7 @@ impl Single for NonZero {
     const ROW: Row = Row::new("NonZero").with(&[found("count", 0)]);
 
     fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
-        let allowed = d.allowed();
-        let dtype = d.dtype(allowed)?;
+        let dtype = d.dtype(d.allowed())?;
         let rank = d.rank(0..=d.limits.max_rank)?;
         d.pinned(dtype, rank);
         Some(NonZero { count: d.dim() })

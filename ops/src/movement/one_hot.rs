@@ -44,8 +44,7 @@ impl Single for OneHot {
         };
         let dtypes = if d.chance(0.8) { DTypes::INTS } else { DTypes::IR4 };
         let indices = d.one_of(dtypes, ranks)?;
-        let allowed = d.allowed();
-        let dtype = d.dtype(allowed)?;
+        let dtype = d.dtype(d.allowed())?;
         d.fresh_like(dtype, vec![2.into()]);
         let depth = d.unknown(1, d.limits.max_dim);
         Some(OneHot { depth, axis: d.axis(indices.rank() + 1)? })

@@ -72,9 +72,7 @@ impl Single for ReverseSequence {
 
     fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
         d.any(2..=d.limits.max_rank)?;
-        let allowed = d.allowed();
-        let dtype = d.dtype(allowed)?;
-        d.pinned(dtype, 1);
+        d.any_pinned(1)?;
         Some(ReverseSequence { order: if d.flag() { Order::BatchFirst } else { Order::TimeFirst } })
     }
 }

@@ -4,7 +4,7 @@
 use ir::{Attributes, BadAttribute, DType, Dim, Sym, Type};
 use ndarray::ArrayD;
 
-use super::gather::{Pointed, in_range, point};
+use super::gather::{Pointed, in_range, point, points_into};
 use super::gather_nd::{self, point_at, pointed};
 use crate::arith::Arith;
 use crate::attributes::{Part, attributes, read_choice, write_choice};
@@ -159,9 +159,7 @@ impl Single for ScatterElements {
 
     fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
         let x = d.any(1..=d.limits.max_rank)?;
-        let allowed = d.allowed();
-        let dtype = d.dtype(allowed)?;
-        let indices = d.pinned(dtype, x.rank());
+        let indices = d.any_pinned(x.rank())?;
         d.matching(x.dtype, &indices.shape.iter().copied().map(Some).collect::<Vec<_>>())?;
         Some(ScatterElements { axis: d.axis(x.rank())?, reduction: Reduction::draw(d, x.dtype)? })
     }
@@ -192,8 +190,7 @@ impl<D: Dim> TypeRule<D> for ScatterElements {
                 r.le(index, size)?;
             }
         }
-        // No index points into an empty axis.
-        r.le(indices.count(), data.shape[along] * D::from(ir::dim::LIMIT))?;
+        points_into(r, indices, &data.shape[along..=along])?;
         same_shape(r, &indices.shape, &updates.shape)?;
         same_dtype(&[data, updates])?;
         Ok(vec![data.clone()])
@@ -204,10 +201,7 @@ impl<D: Dim> TypeRule<D> for ScatterNd {
     fn infer(&self, x: Args<'_, D>, r: &mut dyn Rule<D>) -> Result<Vec<Type<D>>, Reject> {
         let (data, indices, updates) = (x.ranked_from(0, 1)?, x.ranked_from(1, 1)?, x.need(2)?);
         let (into, rest) = data.shape.split_at(pointed(r, indices, data.rank())?);
-        // No index points into an empty axis.
-        for &size in into {
-            r.le(indices.count(), size * D::from(ir::dim::LIMIT))?;
-        }
+        points_into(r, indices, into)?;
         let slices = [&indices.shape[..indices.rank() - 1], rest].concat();
         same_shape(r, &slices, &updates.shape)?;
         same_dtype(&[data, updates])?;
@@ -223,34 +217,19 @@ fn place(at: &[usize], shape: &[usize]) -> usize {
     at.iter().zip(shape).fold(0, |place, (&i, &size)| place * size + i)
 }
 
-/// All the places, or why they cannot be told.
-fn gathered(places: impl Iterator<Item = Pointed<usize>>) -> Places {
-    let mut all = Vec::new();
-    for place in places {
-        match place {
-            Pointed::At(place) => all.push(place),
-            Pointed::Unknown => return Pointed::Unknown,
-            Pointed::Undefined => return Pointed::Undefined,
-        }
-    }
-    Pointed::At(all)
-}
-
 impl ScatterElements {
     /// Each update is at its own place but for the axis.
     fn places<A: Arith>(self, c: &Call<'_, A>) -> Places {
         let (indices, shape) = (c.int(1), c.data(0).shape());
         let axis = c.axis(self.axis);
-        let places = lanes::build(indices.shape(), |at| match point(c.arith, indices[at], shape[axis]) {
-            Pointed::At(i) => {
+        let places = lanes::build(indices.shape(), |at| {
+            point(c.arith, indices[at], shape[axis]).map(|i| {
                 let mut target = at.to_vec();
                 target[axis] = i;
-                Pointed::At(place(&target, shape))
-            }
-            Pointed::Unknown => Pointed::Unknown,
-            Pointed::Undefined => Pointed::Undefined,
+                place(&target, shape)
+            })
         });
-        gathered(places.into_iter())
+        places.into_iter().collect()
     }
 }
 
@@ -262,14 +241,11 @@ fn places_of_slices<A: Arith>(c: &Call<'_, A>) -> Places {
     let inner: usize = rest.iter().product();
     let lists = indices.len() / length;
     let all: Vec<A::Z> = indices.iter().copied().collect();
-    gathered((0..lists * inner).map(|update| {
+    let target = |update: usize| {
         let list = &all[update / inner * length..][..length];
-        match point_at(c.arith, list.iter().copied(), into) {
-            Pointed::At(at) => Pointed::At(place(&at, into) * inner + update % inner),
-            Pointed::Unknown => Pointed::Unknown,
-            Pointed::Undefined => Pointed::Undefined,
-        }
-    }))
+        point_at(c.arith, list.iter().copied(), into).map(|at| place(&at, into) * inner + update % inner)
+    };
+    (0..lists * inner).map(target).collect()
 }
 
 /// The first operand with each element combined with the updates that lead to it.

@@ -51,8 +51,7 @@ impl Single for Squeeze {
                 let at = d.int(0, shape.len() as i64) as usize;
                 shape.insert(at, 1.into());
             }
-            let allowed = d.allowed();
-            let dtype = d.dtype(allowed)?;
+            let dtype = d.dtype(d.allowed())?;
             d.fresh_like(dtype, shape)
         };
         if d.chance(0.3) {

@@ -44,10 +44,8 @@ impl Single for Dropout {
     fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
         d.any(0..=d.limits.max_rank)?;
         let has_mode = d.limits.dtypes.contains(DType::Bool) && d.chance(0.4);
-        let allowed = d.allowed();
         if d.chance(0.5) {
-            let dtype = d.dtype(allowed)?;
-            d.pinned(dtype, 0);
+            d.any_pinned(0)?;
         } else if has_mode {
             d.absent();
         }

@@ -39,8 +39,7 @@ impl Single for DequantizeLinear {
     fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
         let x = d.any(0..=d.limits.max_rank)?;
         let (granularity, shape) = Granularity::draw(d, &x);
-        let allowed = d.allowed();
-        let scale = d.dtype(allowed)?;
+        let scale = d.dtype(d.allowed())?;
         d.pinned_like(scale, shape.clone());
         if x.dtype != DType::I32 && d.chance(0.6) && d.allowed().contains(x.dtype) {
             d.pinned_like(x.dtype, shape);

@@ -52,8 +52,7 @@ impl Arg {
     }
 
     fn int<A: Arith>(self, a: &A, lane: &[A::Z]) -> A::Z {
-        let known: Option<Vec<i128>> = lane.iter().map(|&z| a.peek(z)).collect();
-        let Some(zs) = known else { return a.unknown_int() };
+        let Some(zs) = a.peek_all(lane) else { return a.unknown_int() };
         let best = match self.function {
             ArgFn::Max => zs.iter().max(),
             ArgFn::Min => zs.iter().min(),

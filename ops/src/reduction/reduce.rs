@@ -329,12 +329,9 @@ impl Operator for Reduce {
             Data::Real(x) => Data::Real(lanes::reduce(x, &axes, &shape, |lane| {
                 self.function.real(c.arith, lane, c.dtype(0))
             })),
-            Data::Int(x) => Data::Int(lanes::reduce(x, &axes, &shape, |lane| {
-                let known: Option<Vec<i128>> = lane.iter().map(|&z| c.arith.peek(z)).collect();
-                match known {
-                    None => c.arith.unknown_int(),
-                    Some(zs) => self.function.whole(c.arith, &zs, c.dtype(0)),
-                }
+            Data::Int(x) => Data::Int(lanes::reduce(x, &axes, &shape, |lane| match c.arith.peek_all(lane) {
+                None => c.arith.unknown_int(),
+                Some(zs) => self.function.whole(c.arith, &zs, c.dtype(0)),
             })),
         }]
     }

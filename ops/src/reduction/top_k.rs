@@ -79,8 +79,9 @@ impl TopK {
     }
 
     fn int<A: Arith>(self, a: &A, lane: &[A::Z]) -> Vec<(A::Z, A::Z)> {
-        let known: Option<Vec<i128>> = lane.iter().map(|&z| a.peek(z)).collect();
-        let Some(zs) = known else { return vec![(a.unknown_int(), a.unknown_int()); self.k as usize] };
+        let Some(zs) = a.peek_all(lane) else {
+            return vec![(a.unknown_int(), a.unknown_int()); self.k as usize];
+        };
         let mut places: Vec<usize> = (0..zs.len()).collect();
         // A stable sort keeps equal elements in order.
         places.sort_by_key(|&i| if self.largest { -zs[i] } else { zs[i] });
