@@ -54,8 +54,8 @@ impl Single for ConvTranspose {
         }
         let (n, kernel_shape) = (x.rank() - 2, d.chance(0.5).then(|| w.shape[2..].to_vec()));
         let mut window = Window::draw(d, n, true, false);
-        let is_same = matches!(window.auto_pad, AutoPad::SameUpper | AutoPad::SameLower);
-        let output_padding = (!is_same && d.chance(0.3)).then(|| (0..n).map(|_| d.unknown(0, 2)).collect());
+        let output_padding =
+            (!window.auto_pad.is_same() && d.chance(0.3)).then(|| (0..n).map(|_| d.unknown(0, 2)).collect());
         let most = d.limits.max_dim;
         let states = window.auto_pad == AutoPad::NotSet && d.chance(0.2);
         let output_shape = states.then(|| (0..n).map(|_| d.unknown(1, most)).collect());
@@ -67,20 +67,17 @@ impl Single for ConvTranspose {
 }
 
 impl<D: Dim> ConvTranspose<D> {
-    /// The entry of a list for an axis, or what an absent list means.
-    fn listed(list: Option<&[D]>, i: usize, default: i64) -> D {
-        list.and_then(|list| list.get(i).copied()).unwrap_or_else(|| D::from(default))
-    }
-
-    fn stride(&self, i: usize) -> D {
-        Self::listed(Some(&self.window.strides), i, 1)
+    /// What is added to the size of an axis.
+    fn added(&self, i: usize) -> D {
+        let entry = self.output_padding.as_ref().and_then(|list| list.get(i).copied());
+        entry.unwrap_or_else(|| D::from(0))
     }
 
     /// The size of the results on an axis if nothing is cut off, for an input and a kernel of these sizes.
     fn whole(&self, i: usize, input: D, kernel: D) -> D {
         let one = D::from(1);
-        let span = (kernel - one) * Self::listed(Some(&self.window.dilations), i, 1) + one;
-        (input - one) * self.stride(i) + Self::listed(self.output_padding.as_deref(), i, 0) + span
+        let span = (kernel - one) * self.window.dilation(i) + one;
+        (input - one) * self.window.stride(i) + self.added(i) + span
     }
 
     /// The spatial sizes of the results.
@@ -103,22 +100,20 @@ impl<D: Dim> ConvTranspose<D> {
 
     fn size(&self, r: &mut dyn Rule<D>, i: usize, input: D, kernel: D) -> Result<D, Reject> {
         let (zero, one) = (D::from(0), D::from(1));
-        let dilation = Self::listed(Some(&self.window.dilations), i, 1);
-        for positive in [input, kernel, self.stride(i), dilation] {
+        let (stride, dilation, added) = (self.window.stride(i), self.window.dilation(i), self.added(i));
+        for positive in [input, kernel, stride, dilation] {
             r.le(one, positive)?;
         }
-        let added = Self::listed(self.output_padding.as_deref(), i, 0);
         r.le(zero, added)?;
         // An element that was added beyond the reach of a step would be one more position.
-        r.le(added + one, self.stride(i).at_least(dilation))?;
+        r.le(added + one, stride.at_least(dilation))?;
         let whole = self.whole(i, input, kernel);
         let size = match (&self.output_shape, self.window.auto_pad) {
             (Some(sizes), _) if !sizes.is_empty() => sizes[i],
-            (_, AutoPad::SameUpper | AutoPad::SameLower) => input * self.stride(i),
+            (_, AutoPad::SameUpper | AutoPad::SameLower) => input * stride,
             (_, AutoPad::Valid) => whole,
             (_, AutoPad::NotSet) => {
-                let pad = |i| Self::listed(Some(&self.window.pads), i, 0);
-                let [begin, end] = [pad(i), pad(i + self.window.pads.len() / 2)];
+                let [begin, end] = self.window.pads(i);
                 r.le(zero, begin)?;
                 r.le(zero, end)?;
                 whole - begin - end
@@ -160,7 +155,7 @@ impl ConvTranspose {
 
     /// Whether sizes are such that the padding follows from them.
     fn pads_by_size(&self) -> bool {
-        self.states_sizes() || matches!(self.window.auto_pad, AutoPad::SameUpper | AutoPad::SameLower)
+        self.states_sizes() || self.window.auto_pad.is_same()
     }
 
     /// What is cut off on an axis, at both ends together, where that follows from the sizes.
@@ -171,11 +166,10 @@ impl ConvTranspose {
     /// Whether the standard leaves open what the results are: what is to be cut off is less than nothing, or an attribute is
     /// there beside one of which the text and ONNX's own inference of shapes say different sizes.
     fn is_open(&self, input: &[i64], kernel: &[i64], output: &[i64]) -> bool {
-        let is_same = matches!(self.window.auto_pad, AutoPad::SameUpper | AutoPad::SameLower);
         let states = self.states_sizes();
         let adds = self.output_padding.iter().flatten().any(|&added| added > 0);
         let is_less = |i: usize| self.cut(i, input[i], kernel[i], output[i]) < 0;
-        (is_same && adds && !states)
+        (self.window.auto_pad.is_same() && adds && !states)
             || (states && self.window.auto_pad == AutoPad::Valid)
             || (self.pads_by_size() && (0..input.len()).any(is_less))
     }
@@ -187,11 +181,10 @@ impl ConvTranspose {
             let begin = match self.window.auto_pad {
                 AutoPad::SameUpper => cut / 2,
                 _ if self.pads_by_size() => cut - cut / 2,
-                AutoPad::NotSet => Self::listed(Some(&self.window.pads), i, 0),
+                AutoPad::NotSet => self.window.pads(i)[0],
                 AutoPad::Valid | AutoPad::SameLower => 0,
             };
-            let dilation = Self::listed(Some(&self.window.dilations), i, 1);
-            Axis { stride: self.stride(i), dilation, begin, end: 0 }
+            Axis { stride: self.window.stride(i), dilation: self.window.dilation(i), begin, end: 0 }
         };
         (0..input.len()).map(axis).collect()
     }

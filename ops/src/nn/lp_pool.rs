@@ -8,7 +8,7 @@ use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::family::Single;
 use crate::nn::pooling::{Pooling, View, undefined_if};
-use crate::nn::window::{self, AutoPad};
+use crate::nn::window;
 use crate::operator::{Batch, Cost, Effort, Facts, Hazard, Operator, Reads, TypeRule, rank};
 use crate::rule::{Args, Reject, Rule};
 use crate::spec::Row;
@@ -68,9 +68,8 @@ impl LpPool {
     /// its dilations when it pads automatically, and then promises as many positions as with them.
     fn is_open(&self, x: &Type) -> bool {
         let Pooling { window, kernel_shape } = &self.pool;
-        let is_same = matches!(window.auto_pad, AutoPad::SameUpper | AutoPad::SameLower);
         let is_dilated = window.dilations.iter().zip(kernel_shape).any(|(&d, &k)| d > 1 && k > 1);
-        (is_same && is_dilated) || self.pool.is_open(x)
+        (window.auto_pad.is_same() && is_dilated) || self.pool.is_open(x)
     }
 }
 

@@ -21,6 +21,13 @@ pub enum AutoPad {
     Valid,
 }
 
+impl AutoPad {
+    /// Whether the padding follows from the number of positions.
+    pub const fn is_same(self) -> bool {
+        matches!(self, Self::SameUpper | Self::SameLower)
+    }
+}
+
 /// ONNX's names.
 const AUTO_PADS: &[(&str, AutoPad)] = &[
     ("NOTSET", AutoPad::NotSet),
@@ -80,6 +87,22 @@ impl<D: Dim> Window<D> {
         }
     }
 
+    /// The distance between positions on an axis.
+    pub fn stride(&self, axis: usize) -> D {
+        self.strides.get(axis).copied().unwrap_or_else(|| D::from(1))
+    }
+
+    /// The distance between cells on an axis.
+    pub fn dilation(&self, axis: usize) -> D {
+        self.dilations.get(axis).copied().unwrap_or_else(|| D::from(1))
+    }
+
+    /// The cells added before and after an axis, as `pads` says.
+    pub fn pads(&self, axis: usize) -> [D; 2] {
+        let after = self.pads.len() / 2;
+        [axis, after + axis].map(|i| self.pads.get(i).copied().unwrap_or_else(|| D::from(0)))
+    }
+
     /// The number of positions on each spatial axis, for inputs and kernels of these sizes.
     pub fn positions(&self, r: &mut dyn Rule<D>, input: &[D], kernel: &[D]) -> Result<Vec<D>, Reject> {
         let n = input.len();
@@ -91,7 +114,7 @@ impl<D: Dim> Window<D> {
                 length(name, list.len(), wanted)?;
             }
         }
-        (0..n).map(|i| self.positions_on(r, i, n, input[i], kernel[i])).collect()
+        (0..n).map(|i| self.positions_on(r, i, input[i], kernel[i])).collect()
     }
 
     /// Seeks pads within the kernel, so that windows reach into the input: for pooling, which has nothing to say of padding
@@ -100,24 +123,14 @@ impl<D: Dim> Window<D> {
         let one = D::from(1);
         for (i, &pad) in self.pads.iter().enumerate() {
             let axis = i % kernel.len().max(1);
-            let dilation = self.dilations.get(axis).copied().unwrap_or(one);
-            r.seek_le(pad, (kernel[axis] - one) * dilation)?;
+            r.seek_le(pad, (kernel[axis] - one) * self.dilation(axis))?;
         }
         Ok(())
     }
 
-    fn positions_on(
-        &self,
-        r: &mut dyn Rule<D>,
-        i: usize,
-        n: usize,
-        input: D,
-        kernel: D,
-    ) -> Result<D, Reject> {
+    fn positions_on(&self, r: &mut dyn Rule<D>, i: usize, input: D, kernel: D) -> Result<D, Reject> {
         let one = D::from(1);
-        let stride = self.strides.get(i).copied().unwrap_or(one);
-        let dilation = self.dilations.get(i).copied().unwrap_or(one);
-        let [begin, end] = [i, n + i].map(|i| self.pads.get(i).copied().unwrap_or(D::from(0)));
+        let (stride, dilation, [begin, end]) = (self.stride(i), self.dilation(i), self.pads(i));
         for positive in [kernel, stride, dilation] {
             r.le(one, positive)?;
         }
@@ -273,31 +286,24 @@ impl Window {
 
     /// The cells that the standard's formula adds to a spatial axis for SAME_UPPER and SAME_LOWER, at both ends together.
     fn same_padding(&self, i: usize, input: i64, kernel: i64) -> i64 {
-        let stride = self.strides.get(i).copied().unwrap_or(1);
-        let dilation = self.dilations.get(i).copied().unwrap_or(1);
+        let stride = self.stride(i);
         let positions = (input + stride - 1) / stride;
-        (positions - 1) * stride + (kernel - 1) * dilation + 1 - input
+        (positions - 1) * stride + (kernel - 1) * self.dilation(i) + 1 - input
     }
 
     /// What holds on each spatial axis, automatic padding worked out, for a validated input and kernel.
     pub fn axes(&self, input: &[i64], kernel: &[i64]) -> Vec<Axis> {
-        let n = input.len();
-        (0..n)
-            .map(|i| {
-                let stride = self.strides.get(i).copied().unwrap_or(1);
-                let dilation = self.dilations.get(i).copied().unwrap_or(1);
-                let same = self.same_padding(i, input[i], kernel[i]).max(0);
-                let (begin, end) = match self.auto_pad {
-                    AutoPad::NotSet => {
-                        (self.pads.get(i).copied().unwrap_or(0), self.pads.get(n + i).copied().unwrap_or(0))
-                    }
-                    AutoPad::Valid => (0, 0),
-                    AutoPad::SameUpper => (same / 2, same - same / 2),
-                    AutoPad::SameLower => (same - same / 2, same / 2),
-                };
-                Axis { stride, dilation, begin, end }
-            })
-            .collect()
+        let axis = |i: usize| {
+            let same = self.same_padding(i, input[i], kernel[i]).max(0);
+            let [begin, end] = match self.auto_pad {
+                AutoPad::NotSet => self.pads(i),
+                AutoPad::Valid => [0, 0],
+                AutoPad::SameUpper => [same / 2, same - same / 2],
+                AutoPad::SameLower => [same - same / 2, same / 2],
+            };
+            Axis { stride: self.stride(i), dilation: self.dilation(i), begin, end }
+        };
+        (0..input.len()).map(axis).collect()
     }
 }
 
