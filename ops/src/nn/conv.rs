@@ -9,10 +9,10 @@ use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::family::Single;
 use crate::lanes::array;
-use crate::nn::correlate::{correlated, nothing};
+use crate::nn::correlate::{correlated, nothing, operands, spatial};
 use crate::nn::window::{self, Window, taps};
 use crate::operator::{Batch, Cost, Edge, Effort, Facts, Hazard, Operator, TypeRule, rank};
-use crate::rule::{Args, Reject, Rule, same_dtype};
+use crate::rule::{Args, Reject, Rule};
 use crate::spec::Row;
 
 attributes! {
@@ -52,23 +52,11 @@ impl Single for Conv {
 
 impl<D: Dim> TypeRule<D> for Conv<D> {
     fn infer(&self, x: Args<'_, D>, r: &mut dyn Rule<D>) -> Result<Vec<Type<D>>, Reject> {
-        let (input, w) = (x.ranked_from(0, 3)?, x.need(1)?);
-        let dtype = same_dtype(&[input, w])?;
-        let w = x.ranked(1, input.rank()..=input.rank()).map(|_| w)?;
-        r.le(D::from(1), self.group)?;
-        r.eq(w.shape[1] * self.group, input.shape[1])?;
-        // The output channels fall into the groups evenly.
-        r.eq(w.shape[0] / self.group * self.group, w.shape[0])?;
-        if let Some(stated) = &self.kernel_shape {
-            crate::rule::same_shape(r, &w.shape[2..], stated)?;
-        }
-        if let Some(bias) = x.opt(2) {
-            same_dtype(&[input, bias])?;
-            r.eq(x.ranked(2, 1..=1)?.shape[0], w.shape[0])?;
-        }
-        let mut shape = vec![input.shape[0], w.shape[0]];
+        let channels = |w: &Type<D>| [w.shape[1] * self.group, w.shape[0]];
+        let (input, w, maps) = operands(x, r, self.group, self.kernel_shape.as_deref(), channels)?;
+        let mut shape = vec![input.shape[0], maps];
         shape.extend(self.window.positions(r, &input.shape[2..], &w.shape[2..])?);
-        Ok(vec![Type::new(dtype, shape)])
+        Ok(vec![Type::new(input.dtype, shape)])
     }
 }
 
@@ -101,8 +89,7 @@ impl Operator for Conv {
             return vec![nothing];
         }
         let (x, w) = (c.real(0), c.real(1));
-        let [input, kernel] =
-            [x.shape(), w.shape()].map(|s| s[2..].iter().map(|&d| d as i64).collect::<Vec<_>>());
+        let (input, kernel) = (spatial(x.shape()), spatial(w.shape()));
         let cells = taps(&self.window.axes(&input, &kernel), &input, &kernel, &c.outputs[0].shape[2..]);
         let kernel_area = i64::product(&kernel) as usize;
         let (groups, per_output) = (self.group as usize, w.shape()[1] * kernel_area);

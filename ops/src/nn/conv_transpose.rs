@@ -10,10 +10,10 @@ use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::family::Single;
 use crate::lanes::array;
-use crate::nn::correlate::{correlated, nothing};
+use crate::nn::correlate::{correlated, nothing, operands, spatial};
 use crate::nn::window::{self, AutoPad, Axis, Tap, Window, length, taps};
 use crate::operator::{Batch, Cost, Edge, Effort, Facts, Hazard, Operator, TypeRule, rank};
-use crate::rule::{Args, Check, Reject, Rule, accepted, same_dtype, same_shape};
+use crate::rule::{Args, Check, Reject, Rule, accepted};
 use crate::spec::Row;
 
 attributes! {
@@ -126,24 +126,11 @@ impl<D: Dim> ConvTranspose<D> {
 
 impl<D: Dim> TypeRule<D> for ConvTranspose<D> {
     fn infer(&self, x: Args<'_, D>, r: &mut dyn Rule<D>) -> Result<Vec<Type<D>>, Reject> {
-        let input = x.ranked_from(0, 3)?;
-        let w = x.ranked(1, input.rank()..=input.rank())?;
-        let dtype = same_dtype(&[input, w])?;
-        r.le(D::from(1), self.group)?;
-        r.eq(w.shape[0], input.shape[1])?;
-        // The input channels fall into the groups evenly.
-        r.eq(w.shape[0] / self.group * self.group, w.shape[0])?;
-        if let Some(stated) = &self.kernel_shape {
-            same_shape(r, &w.shape[2..], stated)?;
-        }
-        let maps = w.shape[1] * self.group;
-        if let Some(bias) = x.opt(2) {
-            same_dtype(&[input, bias])?;
-            r.eq(x.ranked(2, 1..=1)?.shape[0], maps)?;
-        }
+        let channels = |w: &Type<D>| [w.shape[0], w.shape[1] * self.group];
+        let (input, w, maps) = operands(x, r, self.group, self.kernel_shape.as_deref(), channels)?;
         let mut shape = vec![input.shape[0], maps];
         shape.extend(self.sizes(r, &input.shape[2..], &w.shape[2..])?);
-        Ok(vec![Type::new(dtype, shape)])
+        Ok(vec![Type::new(input.dtype, shape)])
     }
 }
 
@@ -199,11 +186,6 @@ fn reached(axes: &[Axis], input: &[i64], kernel: &[i64], output: &[i64]) -> Vec<
         }
     }
     by_result
-}
-
-/// The sizes of spatial axes.
-fn spatial(shape: &[usize]) -> Vec<i64> {
-    shape[2..].iter().map(|&d| d as i64).collect()
 }
 
 impl Operator for ConvTranspose {
