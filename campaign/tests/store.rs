@@ -167,7 +167,7 @@ fn merged_shards_are_the_whole_campaign() {
     let parts: Vec<PathBuf> = (0..3)
         .map(|index| {
             let path = folder.path().join(format!("part{index}"));
-            let shard = Shard { index, count: 3 };
+            let shard = Shard::new(index, 3).expect("a part");
             let part = run(&path, &Plan { cases: Some(200), shard, ..plan(Choice::Violate) });
             assert!(part.report.cases >= 64);
             path

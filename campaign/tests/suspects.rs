@@ -201,7 +201,7 @@ fn suspects_are_counted_alike_by_threads_and_shards_and_each_first_case_is_saved
     assert_eq!(run(&at("threads"), &plan(3, Shard::WHOLE)), whole);
     let parts = [0, 1].map(|index| at(&format!("part{index}")));
     for (index, part) in (0..).zip(&parts) {
-        run(part, &plan(2, Shard { index, count: 2 }));
+        run(part, &plan(2, Shard::new(index, 2).expect("a part")));
     }
     drop(store::merge(&parts, &at("merged")).expect("a merged campaign"));
     assert_eq!(seen(&at("merged")), whole);

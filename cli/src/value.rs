@@ -63,7 +63,7 @@ pub(crate) fn shard(text: &str) -> Result<Shard, String> {
     if n > MOST_PARTS {
         return Err(format!("`{text}` is one of more parts than there may be: {MOST_PARTS}"));
     }
-    if (1..=n).contains(&i) { Ok(Shard { index: i - 1, count: n }) } else { Err(wanted()) }
+    i.checked_sub(1).and_then(|index| Shard::new(index, n)).ok_or_else(wanted)
 }
 
 /// A time: `90s`, `10m`, `2h`, `500ms`; a number alone is seconds.
@@ -146,7 +146,7 @@ mod tests {
         for large in [(ir::dim::LIMIT + 1).to_string(), "9".repeat(40)] {
             assert!(size(&format!("n={large}")).is_err_and(|why| why.contains("too large")));
         }
-        assert_eq!(shard("4/4"), Ok(Shard { index: 3, count: 4 }));
+        assert_eq!(shard("4/4").ok(), Shard::new(3, 4));
         assert!(shard("0/4").is_err() && shard("5/4").is_err() && shard("1").is_err());
         assert!(shard("1/65536").is_ok() && shard("1/65537").is_err_and(|why| why.ends_with("65536")));
     }

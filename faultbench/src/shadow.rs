@@ -173,7 +173,8 @@ impl Shadow {
         let out = tempfile::tempdir()?;
         let parts: Vec<PathBuf> = (0..count).map(|index| out.path().join(index.to_string())).collect();
         for (index, part) in (0..count).zip(&parts) {
-            self.session(part, Shard { index, count }, u64::MAX)?;
+            let shard = Shard::new(index, count).context("no such part")?;
+            self.session(part, shard, u64::MAX)?;
         }
         self.told(&store::merge(&parts, &out.path().join("merged"))?.report()?)
     }

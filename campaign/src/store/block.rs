@@ -55,7 +55,7 @@ pub(crate) struct Selected {
 impl Store {
     /// Stores a block, with the sum over it and all before it. All of it is stored, or nothing.
     pub(crate) fn commit(&mut self, block: &Block, total: &mut Report) -> Result<(), StoreError> {
-        let shard = self.identity.shard.index;
+        let shard = self.identity.shard.index();
         let immediate = TransactionBehavior::Immediate;
         let transaction =
             self.db.transaction_with_behavior(immediate).map_err(StoreError::sql(&self.file))?;

@@ -50,24 +50,28 @@ fn whole(parts: &[Store]) -> Result<Identity, StoreError> {
         let why = "a campaign has one part at least".to_owned();
         return Err(StoreError::Parts { folder: PathBuf::new(), why });
     };
-    let count = first.identity.shard.count;
+    let split = first.identity.shard;
     let mut seen = BTreeSet::new();
     for part in parts {
         let shard = part.identity.shard;
         part.expect(&Identity { shard, ..first.identity.clone() })?;
         let fails = |why| Err(StoreError::Parts { folder: part.folder.clone(), why });
-        if shard.count != count {
-            return fails(format!("it is part {shard}, and {} is one of {count}", first.folder.display()));
+        if shard.count() != split.count() {
+            return fails(format!(
+                "it is part {shard}, and {} is one of {}",
+                first.folder.display(),
+                split.count()
+            ));
         }
         if part.is_merged()? {
             return fails("it was merged itself".to_owned());
         }
-        if !seen.insert(shard.index) {
+        if !seen.insert(shard) {
             return fails(format!("part {shard} is there twice"));
         }
     }
-    if let Some(index) = (0..count).find(|index| !seen.contains(index)) {
-        let why = format!("part {} is missing", Shard { index, count });
+    if let Some(missing) = split.siblings().find(|part| !seen.contains(part)) {
+        let why = format!("part {missing} is missing");
         return Err(StoreError::Parts { folder: first.folder.clone(), why });
     }
     Ok(Identity { shard: Shard::WHOLE, ..first.identity.clone() })
@@ -125,8 +129,7 @@ fn select(db: &Connection, per_signature: u64) -> rusqlite::Result<()> {
 
 /// The part that has a case.
 fn owner(parts: &[Store], case: u64) -> Option<&Store> {
-    let index = Shard::owner(case, parts.len() as u64);
-    parts.iter().find(|part| part.identity.shard.index == index)
+    parts.iter().find(|part| part.identity.shard.has(case))
 }
 
 /// Copies the folders of the first suspect cases.

@@ -261,7 +261,7 @@ impl Store {
     pub(crate) fn firsts(&self) -> Result<BTreeMap<u64, (Validity, Vec<String>)>, StoreError> {
         let mut firsts: BTreeMap<u64, (Validity, Vec<String>)> = BTreeMap::new();
         for cluster in self.clusters()? {
-            let number = self.identity.shard.number(cluster.first);
+            let number = self.identity.shard.position(cluster.first);
             firsts.entry(number).or_insert((cluster.level, Vec::new())).1.push(cluster.signature);
         }
         Ok(firsts)

@@ -80,7 +80,7 @@ pub(crate) fn run(common: Common, args: &Fuzz) -> anyhow::Result<Exit> {
     };
     screen::tell(common, &format!("campaign folder: {}", store.folder().display()));
     let stop = interrupts()?;
-    let extent = Extent { cases: plan.cases.map(|cases| plan.shard.number(cases)), time };
+    let extent = Extent { cases: plan.cases.map(|cases| plan.shard.cases_below(cases)), time };
     let board = if common.quiet { None } else { Live::start(store.folder(), extent, &plan.known) };
     let mut lines = Lines::new(!common.quiet && board.is_none());
     let report = fuzz(&plan, &mut store, &stop, &mut |event| lines.take(event));
