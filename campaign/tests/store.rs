@@ -290,6 +290,52 @@ fn a_damaged_or_newer_database_is_named_and_left_as_it_is() {
     }
 }
 
+/// Changes the database of a campaign, as whoever sends one may have done.
+fn tamper(folder: &Path, sql: &str) {
+    let db = rusqlite::Connection::open(folder.join(FILE)).expect("a database");
+    assert!(db.execute(sql, []).expect(sql) > 0, "{sql}");
+}
+
+#[test]
+fn a_part_that_names_files_outside_of_its_folder_is_not_merged() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = |name: &str| folder.path().join(name);
+    let part = run(&at("part"), &Plan { cases: Some(20), ..plan(Choice::Valid) });
+    let saved = part.report.clusters[0].smallest.clone().expect("a saved case");
+    fs::create_dir_all(at("evil")).expect("a folder");
+    let outside = at("evil/case-1");
+    fs::rename(at("part").join(saved), &outside).expect("a case outside of the campaign");
+    let before = fs::read(outside.join("case.json")).expect("case.json");
+    for (column, place, said) in [
+        ("folder", "../evil/case-1", "a case in `../evil/case-1`, which is no folder of cases"),
+        ("hash", "../../evil/case-1", "a content `../../evil/case-1`, which is no hash"),
+    ] {
+        let good = fs::read(at("part").join(FILE)).expect("the database");
+        tamper(&at("part"), &format!("UPDATE saved SET {column} = '{place}'"));
+        let refused = store::merge(&[at("part")], &at("out")).expect_err(place).to_string();
+        assert!(refused.contains("damaged") && refused.contains(said), "{refused}");
+        assert!(!Store::exists(&at("out")), "{place}");
+        fs::write(at("part").join(FILE), good).expect("written");
+    }
+    assert_eq!(fs::read(outside.join("case.json")).expect("case.json"), before);
+    tamper(&at("part"), "UPDATE saved SET folder = '/etc'");
+    let refused =
+        Store::read(&at("part")).expect("a store").report().expect_err("a place outside").to_string();
+    assert!(refused.contains("damaged") && refused.contains("`/etc`"), "{refused}");
+}
+
+#[test]
+fn a_part_of_no_parts_is_damaged() {
+    let folder = tempfile::tempdir().expect("a folder");
+    drop(create(folder.path(), &plan(Choice::Valid)));
+    tamper(
+        folder.path(),
+        r#"UPDATE campaign SET value = replace(value, '"count":1', '"count":0') WHERE key = 'identity'"#,
+    );
+    let said = Store::read(folder.path()).expect_err("no part").to_string();
+    assert!(said.contains("damaged") && said.contains("no part 0, counted from 0, of 0 parts"), "{said}");
+}
+
 /// What has been added to the stored forms since is absent from old campaigns.
 #[test]
 fn a_campaign_that_an_earlier_version_stored_is_read() {

@@ -12,7 +12,7 @@ use super::queue::Queue;
 use super::reduced::{Reduced, Stopped};
 use crate::event::Event;
 use crate::report::{MAX_TROUBLE, Report, SavedSuspect, Suspects};
-use crate::store::{Added, Beside, Block, Entry, Selected, Shelf, Store, StoreError};
+use crate::store::{Added, Beside, Block, Entry, Place, Selected, Shelf, Store, StoreError};
 use harness::case::{self, Case};
 use triage::folder::Saved;
 use triage::reduce::Problem;
@@ -181,9 +181,14 @@ impl<'p> Ledger<'p> {
             let Some(profile) = target.map(|target| target.profile) else { continue };
             let outputs = found.outputs.get(profile.name).map_or(&[][..], Vec::as_slice);
             let case = Saved::of(&found.case, self.plan.maker.seed, profile, outputs, &[], None).folder();
-            let folder = kind.folder();
-            let saved = |Added { hash, bytes }| SavedSuspect { folder: folder.clone(), hash, bytes };
-            kind.saved = self.shelf.save(&folder, &case)?.map(saved);
+            let place = kind.place();
+            let added = self.shelf.save(&place, &case)?;
+            let saved = |Added { hash, bytes }| SavedSuspect {
+                folder: place.to_string(),
+                hash: hash.to_string(),
+                bytes,
+            };
+            kind.saved = added.map(saved);
         }
         Ok(())
     }
@@ -210,7 +215,7 @@ impl<'p> Ledger<'p> {
     ) -> Result<Option<Selected>, StoreError> {
         let Some(first) = finds.first() else { return Ok(None) };
         let name = first.finding.signature().file_name();
-        let folder = format!("findings/{name}/case-{}", found.case.index);
+        let folder = Place::of_finding(&name, found.case.index);
         let same: Vec<&Find> =
             finds.iter().copied().filter(|f| f.finding.check == first.finding.check).collect();
         let case = self.folder(found, first, &same);
@@ -219,7 +224,7 @@ impl<'p> Ledger<'p> {
         };
         let mut smaller_hash = None;
         if let Some((beside, smaller)) = self.smaller(found, reduced)?
-            && let Some(more) = self.shelf.save(&beside.of(&folder), &smaller)?
+            && let Some(more) = self.shelf.save(&folder.reduced(beside), &smaller)?
         {
             added.bytes += more.bytes;
             smaller_hash = Some(more.hash);

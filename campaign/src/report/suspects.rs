@@ -8,6 +8,8 @@ use oracles::{Culprit, Doubt};
 use serde::{Deserialize, Serialize};
 use triage::doubted::Doubted;
 
+use crate::store::Place;
+
 /// What is right and suspect: inside of its bounds, but further from the reference than good implementations are.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Suspects {
@@ -61,14 +63,8 @@ impl SuspectKind {
     }
 
     /// Where the case is saved, relative to the campaign's folder.
-    pub(crate) fn folder(&self) -> String {
-        let name: String = self
-            .name()
-            .split([' ', '|', ':', '/'])
-            .filter(|part| !part.is_empty())
-            .collect::<Vec<_>>()
-            .join("-");
-        format!("suspects/{name}/case-{}", self.first)
+    pub(crate) fn place(&self) -> Place {
+        Place::of_suspect(&self.name(), self.first)
     }
 }
 

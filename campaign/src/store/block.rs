@@ -6,7 +6,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use oracles::Tally;
 use rusqlite::{Connection, TransactionBehavior, params};
 
-use super::{Store, StoreError, set};
+use super::{ContentName, Place, Store, StoreError, set};
 use crate::report::Report;
 
 /// Cases that are stored together.
@@ -42,12 +42,11 @@ pub(crate) struct Selected {
     pub(crate) signature: String,
     pub(crate) case: u64,
     pub(crate) nodes: usize,
-    /// Where, relative to the campaign's folder.
-    pub(crate) folder: String,
+    pub(crate) folder: Place,
     /// The name of its content.
-    pub(crate) hash: String,
+    pub(crate) hash: ContentName,
     /// The name of the content of the case that it was reduced to.
-    pub(crate) smaller_hash: Option<String>,
+    pub(crate) smaller_hash: Option<ContentName>,
     /// The bytes that it added.
     pub(crate) bytes: u64,
 }

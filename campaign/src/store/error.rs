@@ -8,6 +8,8 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::ErrorCode;
 
+use super::place::BadPlace;
+
 /// Why a campaign cannot be stored or read.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
@@ -137,9 +139,17 @@ impl StoreError {
                 Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
                     Self::Damaged { file, why: source.to_string() }
                 }
+                _ if matches!(source, rusqlite::Error::FromSqlConversionFailure(..)) => {
+                    Self::Damaged { file, why: source.to_string() }
+                }
                 _ => Self::Database { file, source },
             }
         }
+    }
+
+    /// For `map_err` on what the database says of files.
+    pub(super) fn place(file: &Path) -> impl Fn(BadPlace) -> Self + use<'_> {
+        move |e| Self::Damaged { file: file.to_owned(), why: e.to_string() }
     }
 
     /// For `map_err` on JSON in the database.

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use rusqlite::Connection;
 
 use super::block::put_cluster;
-use super::{Beside, FILE, Identity, Shelf, Store, StoreError, lock, schema, set};
+use super::{Beside, ContentName, FILE, Identity, Place, Shelf, Store, StoreError, lock, schema, set};
 use crate::report::{Report, SavedSuspect, Suspects};
 use crate::shard::Shard;
 
@@ -137,7 +137,10 @@ fn copy_suspects(suspects: &Suspects, parts: &[Store], shelf: &mut Shelf) -> Res
     for kind in suspects.kinds.values() {
         if let (Some(SavedSuspect { folder, hash, .. }), Some(part)) = (&kind.saved, owner(parts, kind.first))
         {
-            shelf.adopt(&part.folder, folder, hash)?;
+            let bad = StoreError::place(&part.file);
+            let (place, hash) =
+                (Place::parse(folder).map_err(&bad)?, ContentName::parse(hash).map_err(&bad)?);
+            shelf.adopt(&part.folder, &place, &hash)?;
         }
     }
     Ok(())
@@ -149,14 +152,14 @@ fn copy_cases(db: &Connection, file: &Path, parts: &[Store], shelf: &mut Shelf) 
     let mut statement = db.prepare(sql).map_err(StoreError::sql(file))?;
     let mut rows = statement.query([]).map_err(StoreError::sql(file))?;
     while let Some(row) = rows.next().map_err(StoreError::sql(file))? {
-        let read = || -> rusqlite::Result<(u64, String, String, Option<String>)> {
+        let read = || -> rusqlite::Result<(u64, Place, ContentName, Option<ContentName>)> {
             Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?))
         };
-        let (case, folder, hash, alone) = read().map_err(StoreError::sql(file))?;
+        let (case, place, hash, alone) = read().map_err(StoreError::sql(file))?;
         let Some(part) = owner(parts, case) else { continue };
-        shelf.adopt(&part.folder, &folder, &hash)?;
-        let beside = Beside::ALL.into_iter().map(|beside| beside.of(&folder));
-        for (smaller, hash) in beside.filter(|name| part.folder.join(name).is_dir()).zip(alone) {
+        shelf.adopt(&part.folder, &place, &hash)?;
+        let beside = Beside::ALL.into_iter().map(|beside| place.reduced(beside));
+        for (smaller, hash) in beside.filter(|place| part.folder.join(place).is_dir()).zip(alone) {
             shelf.adopt(&part.folder, &smaller, &hash)?;
         }
     }

@@ -14,6 +14,7 @@
 //! | [`identity`] | what a campaign is, and how two differ |
 //! | `schema` | the tables |
 //! | `block` | what is stored at once |
+//! | `place` | where saved cases are, and what their contents are called |
 //! | `saved_case` | cases as folders, each content once |
 //! | `merge` | parts of a campaign made one |
 //! | `error` | what can be wrong with a folder |
@@ -34,8 +35,8 @@ mod block;
 mod error;
 pub mod identity;
 mod merge;
+mod place;
 mod saved_case;
-
 mod schema;
 
 use std::collections::BTreeMap;
@@ -50,6 +51,7 @@ pub(crate) use block::{Block, Entry, Selected};
 pub use error::StoreError;
 pub use identity::Identity;
 pub use merge::merge;
+pub(crate) use place::{ContentName, Place};
 pub(crate) use saved_case::{Added, Shelf};
 
 use crate::report::{Cluster, Report};
@@ -77,11 +79,11 @@ impl Beside {
         if is_alone { Self::Alone } else { Self::Reduced }
     }
 
-    /// Its folder, beside that of the case.
-    pub(crate) fn of(self, folder: &str) -> String {
+    /// What the name of its folder has behind the name of the case's.
+    fn suffix(self) -> &'static str {
         match self {
-            Self::Alone => format!("{folder}-alone"),
-            Self::Reduced => format!("{folder}-reduced"),
+            Self::Alone => "-alone",
+            Self::Reduced => "-reduced",
         }
     }
 }
@@ -209,12 +211,13 @@ impl Store {
         }
         for cluster in &mut report.clusters {
             let smallest = self.smallest(&cluster.signature)?;
-            let beside = smallest.iter().flat_map(|folder| Beside::ALL.map(|beside| beside.of(folder)));
-            cluster.reduced = beside.map(|folder| self.folder.join(folder)).find(|folder| folder.is_dir());
-            cluster.smallest = smallest.map(|path| self.folder.join(path));
+            let beside = smallest.iter().flat_map(|place| Beside::ALL.map(|beside| place.reduced(beside)));
+            cluster.reduced = beside.map(|place| self.folder.join(place)).find(|folder| folder.is_dir());
+            cluster.smallest = smallest.map(|place| self.folder.join(place));
         }
         for saved in report.suspects.kinds.values_mut().filter_map(|kind| kind.saved.as_mut()) {
-            saved.folder = self.folder.join(&saved.folder).display().to_string();
+            let place = Place::parse(&saved.folder).map_err(StoreError::place(&self.file))?;
+            saved.folder = self.folder.join(place).display().to_string();
         }
         let sql = "SELECT what FROM trouble ORDER BY case_number, rowid LIMIT ?1";
         let limit = crate::report::MAX_TROUBLE as i64;
@@ -280,7 +283,7 @@ impl Store {
         bodies.iter().map(|body| serde_json::from_str(body).map_err(StoreError::json(&self.file))).collect()
     }
 
-    fn smallest(&self, signature: &str) -> Result<Option<String>, StoreError> {
+    fn smallest(&self, signature: &str) -> Result<Option<Place>, StoreError> {
         let sql = "SELECT folder FROM saved JOIN cluster ON cluster = id WHERE signature = ?1 \
                    ORDER BY nodes, case_number LIMIT 1";
         let mut statement = self.db.prepare_cached(sql).map_err(StoreError::sql(&self.file))?;

@@ -6,7 +6,6 @@
 //! hard links, the files are copied.
 
 use std::collections::HashSet;
-use std::fmt::Write as _;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -15,7 +14,8 @@ use onnx::CaseFolder;
 use onnx::case::{self, JSON, MODEL};
 use sha2::{Digest, Sha256};
 
-use super::{Store, StoreError};
+use super::place::{FINDINGS, SUSPECTS};
+use super::{ContentName, Place, Store, StoreError};
 use crate::report::SavedSuspect;
 
 /// Hidden, so that whoever runs or searches the campaign's folder meets each case once.
@@ -26,7 +26,7 @@ const CASES: &str = ".cases";
 pub(crate) struct Shelf {
     root: PathBuf,
     /// The contents that are there.
-    contents: HashSet<String>,
+    contents: HashSet<ContentName>,
     /// The bytes of all that was saved.
     bytes: u64,
     /// The most bytes.
@@ -37,7 +37,7 @@ pub(crate) struct Shelf {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Added {
     /// The name of the content.
-    pub(crate) hash: String,
+    pub(crate) hash: ContentName,
     /// The bytes.
     pub(crate) bytes: u64,
 }
@@ -49,8 +49,10 @@ impl Shelf {
         let suspects = store.total()?.suspects;
         let saved: Vec<&SavedSuspect> =
             suspects.kinds.values().filter_map(|kind| kind.saved.as_ref()).collect();
-        let mut contents: HashSet<String> = store.rows(sql, [], |row| row.get(0))?.into_iter().collect();
-        contents.extend(saved.iter().map(|saved| saved.hash.clone()));
+        let mut contents: HashSet<ContentName> = store.rows(sql, [], |row| row.get(0))?.into_iter().collect();
+        for saved in &saved {
+            contents.insert(ContentName::parse(&saved.hash).map_err(StoreError::place(&store.file))?);
+        }
         let sum: Vec<u64> = store.rows("SELECT COALESCE(SUM(bytes), 0) FROM saved", [], |row| row.get(0))?;
         let of_suspects: u64 = saved.iter().map(|saved| saved.bytes).sum();
         let bytes = sum.first().copied().unwrap_or_default() + of_suspects;
@@ -59,8 +61,8 @@ impl Shelf {
         Ok(Self { root: store.folder.clone(), contents, bytes, budget })
     }
 
-    /// Saves a case in a folder, given relative to the campaign's. Nothing where it would exceed the budget.
-    pub(crate) fn save(&mut self, folder: &str, case: &CaseFolder) -> Result<Option<Added>, StoreError> {
+    /// Saves a case in its place. Nothing where it would exceed the budget.
+    pub(crate) fn save(&mut self, place: &Place, case: &CaseFolder) -> Result<Option<Added>, StoreError> {
         let (hash, size) = content(case);
         let is_new = !self.contents.contains(&hash);
         let bytes = case.json.as_ref().map_or(0, Vec::len) as u64 + if is_new { size } else { 0 };
@@ -71,7 +73,7 @@ impl Shelf {
         if !stored.join(MODEL).is_file() {
             CaseFolder { json: None, ..case.clone() }.write(&stored)?;
         }
-        case::place(&self.root.join(folder), |fresh| {
+        case::place(&self.root.join(place), |fresh| {
             link_all(&stored, fresh)?;
             match &case.json {
                 Some(json) => write(&fresh.join(JSON), json),
@@ -91,13 +93,13 @@ impl Shelf {
     }
 
     /// Takes over a case folder from another campaign, its content if it is not there.
-    pub(super) fn adopt(&mut self, from: &Path, folder: &str, hash: &str) -> Result<(), StoreError> {
+    pub(super) fn adopt(&mut self, from: &Path, place: &Place, hash: &ContentName) -> Result<(), StoreError> {
         let stored = self.root.join(CASES).join(hash);
-        if self.contents.insert(hash.to_owned()) && !stored.join(MODEL).is_file() {
+        if self.contents.insert(hash.clone()) && !stored.join(MODEL).is_file() {
             case::place(&stored, |fresh| link_all(&from.join(CASES).join(hash), fresh))?;
         }
-        let json = from.join(folder).join(JSON);
-        case::place(&self.root.join(folder), |fresh| {
+        let json = from.join(place).join(JSON);
+        case::place(&self.root.join(place), |fresh| {
             link_all(&stored, fresh)?;
             copy(&json, &fresh.join(JSON))
         })?;
@@ -115,8 +117,8 @@ fn sweep(root: &Path) -> io::Result<()> {
             fs::read_dir(path)?.map(|e| e.map(|e| e.path())).collect::<Result<_, _>>()?;
         Ok(paths.into_iter().filter(|path| path.is_dir()).collect())
     };
-    let mut parents = folders(&root.join("findings"))?;
-    parents.extend(folders(&root.join("suspects"))?);
+    let mut parents = folders(&root.join(FINDINGS))?;
+    parents.extend(folders(&root.join(SUSPECTS))?);
     parents.push(root.join(CASES));
     for folder in parents.iter().map(|parent| folders(parent)).collect::<Result<Vec<_>, _>>()?.concat() {
         if folder.file_name().is_some_and(|name| name.to_string_lossy().starts_with(case::STAGING)) {
@@ -127,15 +129,13 @@ fn sweep(root: &Path) -> io::Result<()> {
 }
 
 /// The name of a case's content, `case.json` apart, and its size in bytes.
-fn content(case: &CaseFolder) -> (String, u64) {
+fn content(case: &CaseFolder) -> (ContentName, u64) {
     let mut digest = Content { hasher: Sha256::new(), size: 0 };
     digest.form(case);
-    let mut name = String::new();
+    let mut first = [0; 16];
     // 128 bits are enough to tell cases apart, and a path stays readable.
-    for byte in &digest.hasher.finalize()[..16] {
-        let _ = write!(name, "{byte:02x}");
-    }
-    (name, digest.size)
+    first.copy_from_slice(&digest.hasher.finalize()[..16]);
+    (ContentName::of(first), digest.size)
 }
 
 /// A content on its way to a name.
