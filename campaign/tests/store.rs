@@ -325,6 +325,23 @@ fn a_part_that_names_files_outside_of_its_folder_is_not_merged() {
 }
 
 #[test]
+fn a_part_that_is_running_is_not_merged() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = |name: &str| folder.path().join(name);
+    let part = run(&at("part"), &Plan { cases: Some(20), ..plan(Choice::Valid) });
+    let running = Store::resume(&at("part")).expect("a store");
+    let merge = || store::merge(&[at("part")], &at("out"));
+    assert!(matches!(merge(), Err(StoreError::Busy { folder }) if folder == at("part")));
+    assert!(!at("out").exists());
+    drop(running);
+    drop(merge().expect("a merged campaign"));
+    assert_eq!(Campaign::read(&at("out")), part);
+    // A copy without the lock.
+    fs::remove_file(at("part/campaign.lock")).expect("a lock");
+    drop(store::merge(&[at("part")], &at("again")).expect("a merged campaign"));
+}
+
+#[test]
 fn a_part_of_no_parts_is_damaged() {
     let folder = tempfile::tempdir().expect("a folder");
     drop(create(folder.path(), &plan(Choice::Valid)));

@@ -17,9 +17,10 @@ use super::{Beside, ContentName, FILE, Identity, Place, Shelf, Store, StoreError
 use crate::report::{Report, SavedSuspect, Suspects};
 use crate::shard::Shard;
 
-/// Merges the parts of a campaign into a folder that has none.
+/// Merges the parts of a campaign into a folder that has none. None of the parts may be running: its counts, findings and cases
+/// are read one after the other.
 pub fn merge(parts: &[PathBuf], out: &Path) -> Result<Store, StoreError> {
-    let parts: Vec<Store> = parts.iter().map(|part| Store::read(part)).collect::<Result<_, _>>()?;
+    let parts: Vec<Store> = parts.iter().map(|part| Store::read_whole(part)).collect::<Result<_, _>>()?;
     let identity = whole(&parts)?;
     std::fs::create_dir_all(out).map_err(StoreError::io("create", out))?;
     let lock = lock(out)?;

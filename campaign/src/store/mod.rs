@@ -100,7 +100,7 @@ pub struct Store {
     file: PathBuf,
     db: Connection,
     identity: Identity,
-    /// Held while this process may write.
+    /// Held while this process may write, or nobody may.
     _lock: Option<File>,
 }
 
@@ -160,6 +160,19 @@ impl Store {
         Self::open(folder, None)
     }
 
+    /// Opens a campaign to read all of it. Nobody writes to it as long as this is open; an error where a process does now.
+    pub(crate) fn read_whole(folder: &Path) -> Result<Self, StoreError> {
+        if !Self::exists(folder) {
+            return Err(StoreError::Missing { folder: folder.to_owned() });
+        }
+        // A folder that was copied may have no lock, and then nobody writes to it.
+        let lock = File::open(folder.join(LOCK)).ok();
+        if lock.as_ref().is_some_and(is_held) {
+            return Err(StoreError::Busy { folder: folder.to_owned() });
+        }
+        Self::open(folder, lock)
+    }
+
     fn open(folder: &Path, lock: Option<File>) -> Result<Self, StoreError> {
         let file = folder.join(FILE);
         // For writing even where nothing is written: SQLite undoes what a process left half-done that was killed. Where
@@ -177,8 +190,7 @@ impl Store {
 
     /// Whether a process is writing to it, as far as the file system can tell.
     pub fn is_running(&self) -> bool {
-        let file = File::open(self.folder.join(LOCK));
-        file.is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
+        File::open(self.folder.join(LOCK)).is_ok_and(|file| is_held(&file))
     }
 
     /// Where it is.
@@ -324,6 +336,12 @@ fn set(db: &Connection, file: &Path, key: &str, value: &impl serde::Serialize) -
     let sql = "INSERT OR REPLACE INTO campaign (key, value) VALUES (?1, ?2)";
     db.execute(sql, [key, &text]).map_err(StoreError::sql(file))?;
     Ok(())
+}
+
+/// Whether a process that writes holds a lock, as far as the file system can tell. Where none does, none will until the file is
+/// closed.
+fn is_held(lock: &File) -> bool {
+    matches!(lock.try_lock_shared(), Err(TryLockError::WouldBlock))
 }
 
 /// Makes this process the only one that writes to a folder, until it ends.
