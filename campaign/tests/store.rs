@@ -341,6 +341,21 @@ fn a_part_that_is_running_is_not_merged() {
     drop(store::merge(&[at("part")], &at("again")).expect("a merged campaign"));
 }
 
+/// Elsewhere such names cannot be.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_part_whose_path_is_no_text_is_merged() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = folder.path().join(OsStr::from_bytes(b"part-\xff"));
+    let part = run(&at, &Plan { cases: Some(20), ..plan(Choice::Valid) });
+    let out = folder.path().join("out");
+    drop(store::merge(&[at], &out).expect("a merged campaign"));
+    assert_eq!(Campaign::read(&out), part);
+    assert_eq!(fs::read_dir(folder.path()).expect("a folder").count(), 2, "a database was made");
+}
+
 #[test]
 fn a_part_of_no_parts_is_damaged() {
     let folder = tempfile::tempdir().expect("a folder");

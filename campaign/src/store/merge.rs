@@ -11,6 +11,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use rusqlite::Connection;
+use rusqlite::types::{ToSqlOutput, ValueRef};
 
 use super::block::put_cluster;
 use super::{Beside, ContentName, FILE, Identity, Place, Shelf, Store, StoreError, lock, schema, set};
@@ -97,7 +98,9 @@ fn write_total(
 
 /// Copies the blocks, findings, saved cases and trouble of a part.
 fn copy_rows(db: &Connection, part: &Store) -> rusqlite::Result<()> {
-    db.execute("ATTACH ?1 AS part", [part.file.to_string_lossy()])?;
+    // The bytes as they are: a path need not be a text.
+    let file = ToSqlOutput::Borrowed(ValueRef::Text(part.file.as_os_str().as_encoded_bytes()));
+    db.execute("ATTACH ?1 AS part", [file])?;
     db.execute_batch(
         "BEGIN;
          INSERT INTO block SELECT * FROM part.block;

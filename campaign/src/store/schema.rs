@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use rusqlite::Connection;
+use rusqlite::{Connection, OpenFlags};
 
 use super::StoreError;
 
@@ -61,11 +61,17 @@ pub(super) fn create(
     let fresh = file.with_file_name(FRESH);
     // Whoever left it was killed: the folder is locked.
     let _ = std::fs::remove_file(&fresh);
-    let made = Connection::open(&fresh).map_err(StoreError::sql(file)).and_then(|mut db| {
-        let all = format!("PRAGMA application_id = {APPLICATION}; {TABLES} PRAGMA user_version = {VERSION};");
-        db.execute_batch(&all).map_err(StoreError::sql(file))?;
-        fill(&mut db)
-    });
+    // An empty file is an empty database. SQLite may make none itself: it would make those that are not found where `fill` attaches
+    // them.
+    std::fs::write(&fresh, []).map_err(StoreError::io("write", file))?;
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE;
+    let made =
+        Connection::open_with_flags(&fresh, flags).map_err(StoreError::sql(file)).and_then(|mut db| {
+            let all =
+                format!("PRAGMA application_id = {APPLICATION}; {TABLES} PRAGMA user_version = {VERSION};");
+            db.execute_batch(&all).map_err(StoreError::sql(file))?;
+            fill(&mut db)
+        });
     let placed = made.and_then(|()| std::fs::rename(&fresh, file).map_err(StoreError::io("write", file)));
     if placed.is_err() {
         // What is not whole is of no use, and there may be no room to even say so.
