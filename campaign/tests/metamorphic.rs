@@ -13,7 +13,7 @@ use ir::inline::inline;
 use ir::{DType, DTypes, NodeKind, Tensor, Value};
 use onnxsmith_campaign::Store;
 use onnxsmith_campaign::fuzz::{Plan, fuzz};
-use onnxsmith_campaign::replay::{Replay, Result as Replayed, replay};
+use onnxsmith_campaign::replay::{Grade, Replay, replay};
 use onnxsmith_campaign::report::Report;
 use onnxsmith_campaign::store::Identity;
 use ops::elementwise::unary::{Unary, UnaryFn};
@@ -249,6 +249,6 @@ fn a_fusion_within_the_bounds_is_seen_by_the_one_relation_that_it_does_not_see_t
     let how = Replay::on(&targets);
     let again = replay(std::slice::from_ref(&saved), &how, &|| {});
     let [only] = again.not_passing.as_slice() else { panic!("{:?}", again.not_passing) };
-    assert_eq!((only.backend.as_str(), only.outcome), ("contracting:default", Replayed::Mismatch));
+    assert_eq!((only.backend.as_str(), only.outcome), ("contracting:default", Grade::Mismatch));
     assert!(only.why.contains("the original"), "{}", only.why);
 }

@@ -14,7 +14,7 @@ use harness::reference::Reference;
 use harness::{Maker, Target, Values, case};
 use interp::Profile;
 use ir::{Attributes, DType, DTypes, NodeKind, Operation, Tensor, Type, Value};
-use onnxsmith_campaign::replay::{Replay, Result as Outcome, replay};
+use onnxsmith_campaign::replay::{Grade, Replay, replay};
 use ops::{Graph, Model, Op};
 use triage::invent::Given;
 use triage::reduce::{Budget, ReduceError, Reduced, Reduction, reduce};
@@ -99,10 +99,10 @@ fn reduced(path: &Path, targets: &[Target], budget: Budget) -> Result<Reduced, R
 const AMPLE: Budget = Budget { time: Duration::from_hours(1), tries: 20_000, jobs: 2 };
 
 /// What `run` makes of the reduced case.
-fn replayed(path: &Path, targets: &[Target]) -> Outcome {
+fn replayed(path: &Path, targets: &[Target]) -> Grade {
     let how = Replay::on(targets);
     let all = replay(&[path.with_extension("reduced")], &how, &|| {});
-    all.not_passing.first().map_or(Outcome::Pass, |case| case.outcome)
+    all.not_passing.first().map_or(Grade::Pass, |case| case.outcome)
 }
 
 fn f32s(shape: &[i64], f: impl Fn(usize) -> f64) -> Tensor {
@@ -135,7 +135,7 @@ fn a_graph_of_thirty_nodes_comes_down_to_the_wrong_one() {
         assert!(reduced.nodes_before >= 20, "{reduced:?}");
         // The second node is one that makes something else, such as NaN, of what the first gets wrong.
         assert!(reduced.minimal && reduced.nodes_after <= 2 && reduced.elements_after <= 4, "{reduced:?}");
-        assert_eq!(replayed(&path, &targets), Outcome::Mismatch);
+        assert_eq!(replayed(&path, &targets), Grade::Mismatch);
         tried += 1;
     }
     assert!(tried >= 2, "only {tried} cases show the fault");
@@ -176,7 +176,7 @@ fn a_fault_of_two_nodes_together_keeps_both() {
     assert_eq!((reduced.nodes_before, reduced.nodes_after), (42, 2), "{reduced:?}");
     assert!(reduced.elements_after <= 5, "{reduced:?}");
     assert!(reduced.signature.contains("Add f32 dense in context"), "{reduced:?}");
-    assert_eq!(replayed(&path, &targets), Outcome::Mismatch);
+    assert_eq!(replayed(&path, &targets), Grade::Mismatch);
 }
 
 #[test]
@@ -287,7 +287,7 @@ fn whenever_it_ends_the_best_so_far_is_there() {
         let reduced = reduced(&path, &targets, Budget { tries, ..AMPLE }).expect("there is a finding");
         assert!(!reduced.minimal && reduced.tries == tries, "{reduced:?}");
         assert!(reduced.nodes_after <= before, "{reduced:?}");
-        assert_eq!(replayed(&path, &targets), Outcome::Mismatch);
+        assert_eq!(replayed(&path, &targets), Grade::Mismatch);
         before = reduced.nodes_after;
     }
     // A result is a case like any other, and goes on from there.

@@ -11,7 +11,7 @@ use ir::{DType, Datum, Tensor, Type};
 use onnx::CaseFolder;
 use onnx::case::{DataSet, NamedDatum};
 use onnx::program::Program;
-use onnxsmith_campaign::replay::{Replay, Replayed, Result as Outcome, replay};
+use onnxsmith_campaign::replay::{Grade, Replay, Replayed, replay};
 use ops::Model;
 use worker::{Case, Description, Engine, EngineError, Source};
 
@@ -59,8 +59,8 @@ fn on(cases: &[PathBuf], engine: Stands) -> Replayed {
     replay(cases, &how, &|| {})
 }
 
-fn outcome(replayed: &Replayed) -> (Outcome, &str) {
-    replayed.not_passing.first().map_or((Outcome::Pass, ""), |case| (case.outcome, case.why.as_str()))
+fn outcome(replayed: &Replayed) -> (Grade, &str) {
+    replayed.not_passing.first().map_or((Grade::Pass, ""), |case| (case.outcome, case.why.as_str()))
 }
 
 /// y = x + x of a number that f32 does not have.
@@ -88,19 +88,19 @@ fn an_engine_is_held_to_the_dtype_that_it_says_it_computes_in() {
     let case = [sum(folder.path(), DType::F64, 0.1)];
     let honest = on(&case, stands(DType::F64, DType::F32));
     let (result, why) = outcome(&honest);
-    assert_eq!(result, Outcome::Unsupported, "{why}");
+    assert_eq!(result, Grade::Unsupported, "{why}");
     assert!(why.contains("declared limitation") && why.contains("f64"), "{why}");
-    assert_eq!(outcome(&on(&case, stands(DType::F64, DType::F64))).0, Outcome::Mismatch);
+    assert_eq!(outcome(&on(&case, stands(DType::F64, DType::F64))).0, Grade::Mismatch);
 
     // The same by stored outputs and a tolerance.
     fs::write(case[0].join("case.json"), r#"{"rtol": 1e-12, "atol": 0}"#).expect("case.json");
     let fixed = on(&case, stands(DType::F64, DType::F32));
-    assert_eq!(outcome(&fixed).0, Outcome::Unsupported, "{:?}", outcome(&fixed));
-    assert_eq!(outcome(&on(&case, stands(DType::F64, DType::F64))).0, Outcome::Mismatch);
+    assert_eq!(outcome(&fixed).0, Grade::Unsupported, "{:?}", outcome(&fixed));
+    assert_eq!(outcome(&on(&case, stands(DType::F64, DType::F64))).0, Grade::Mismatch);
 
     // What does not need the wider dtype is compared all the same.
     let half = [sum(&folder.path().join("half"), DType::F64, 0.5)];
-    assert_eq!(outcome(&on(&half, stands(DType::F64, DType::F32))).0, Outcome::Pass);
+    assert_eq!(outcome(&on(&half, stands(DType::F64, DType::F32))).0, Grade::Pass);
 }
 
 #[test]
@@ -108,8 +108,8 @@ fn a_refusal_of_a_dtype_that_is_not_stated_is_no_finding() {
     let folder = tempfile::tempdir().expect("a folder");
     let case = [sum(folder.path(), DType::F64, 0.1)];
     let refusing = |by| on(&case, Stands { for_: DType::F64, by, refuses: true });
-    assert_eq!(outcome(&refusing(DType::F32)).0, Outcome::Unsupported);
-    assert_eq!(outcome(&refusing(DType::F64)).0, Outcome::Rejected);
+    assert_eq!(outcome(&refusing(DType::F32)).0, Grade::Unsupported);
+    assert_eq!(outcome(&refusing(DType::F64)).0, Grade::Rejected);
 }
 
 #[test]
@@ -177,7 +177,7 @@ fn an_engine_that_makes_constants_of_defaults_gets_the_model_without_those_that_
         ] {
             let targets = Target::here(engine);
             let replayed = replay(std::slice::from_ref(&case), &Replay::on(&targets), &|| {});
-            assert_eq!(outcome(&replayed), (Outcome::Pass, ""), "{given:?}");
+            assert_eq!(outcome(&replayed), (Grade::Pass, ""), "{given:?}");
         }
     }
 }

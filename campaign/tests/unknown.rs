@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use harness::Target;
 use ir::{DType, Tensor, Type};
 use onnx::program::Program;
-use onnxsmith_campaign::replay::{Replay, Replayed, Result as Outcome, replay};
+use onnxsmith_campaign::replay::{Grade, Replay, Replayed, replay};
 use tempfile::TempDir;
 use triage::oracle::Oracles;
 
@@ -70,7 +70,7 @@ fn what_does_not_follow_from_them_is_judged() {
     assert_eq!(replayed.unjudged[0].operators, ["org.example.Mystery".to_owned()].into());
     let (_folder, path) = saved();
     let [wrong] = &not_passing(&path, WRONG_BESIDE)[..] else { panic!("Neg is wrong") };
-    assert!(wrong.outcome == Outcome::Mismatch && wrong.why.contains("output `z`"), "{wrong:?}");
+    assert!(wrong.outcome == Grade::Mismatch && wrong.why.contains("output `z`"), "{wrong:?}");
     assert!(not_passing(&path, WRONG_BEHIND).is_empty(), "nobody knows what is right");
 }
 
@@ -78,6 +78,6 @@ fn what_does_not_follow_from_them_is_judged() {
 fn a_target_is_asked_whether_it_gives_the_same_again_and_not_about_another_model() {
     let replayed = of_the_right_one();
     let of = |oracle: &'static str| replayed.asked.iter().filter(move |asked| asked.oracle == oracle);
-    assert!(of("determinism").count() == 3 && of("determinism").all(|a| a.outcome == Some(Outcome::Pass)));
+    assert!(of("determinism").count() == 3 && of("determinism").all(|a| a.outcome == Some(Grade::Pass)));
     assert!(of("metamorphic").all(|asked| asked.outcome.is_none()), "its model has other numbers");
 }

@@ -6,7 +6,7 @@ use oracles::{Check, Verdict};
 use serde::Serialize;
 use triage::oracle::Answer;
 
-use super::result::{Judgement, Result};
+use super::result::{Grade, Judgement};
 use super::verdict;
 
 /// What came of one question of an oracle about a case on a backend.
@@ -21,7 +21,7 @@ pub struct Asked {
     /// What: a relation, a level, a place.
     pub question: String,
     /// What came of it; `None` where the question does not apply to the case.
-    pub outcome: Option<Result>,
+    pub outcome: Option<Grade>,
     /// Why, where it did not pass.
     pub why: String,
     /// What a campaign calls that which is found.
@@ -50,7 +50,7 @@ impl Told {
     /// What it means for the whole case: nothing where the question does not apply, or has no answer on the other form of the model.
     pub(super) fn weight(&self) -> Option<Judgement> {
         let judgement = self.judgement.clone()?;
-        if judgement.result != Result::Pass && !judgement.result.is_wrong() {
+        if judgement.grade != Grade::Pass && !judgement.grade.is_wrong() {
             return None;
         }
         let why = if judgement.why.is_empty() {
@@ -63,7 +63,7 @@ impl Told {
 
     pub(super) fn about(self, case: PathBuf, backend: String) -> Asked {
         let Self { check: Check { oracle, name: question }, judgement } = self;
-        let outcome = judgement.as_ref().map(|judgement| judgement.result);
+        let outcome = judgement.as_ref().map(|judgement| judgement.grade);
         let (why, signatures) = judgement.map(|j| (j.why, j.signatures)).unwrap_or_default();
         Asked { case, backend, oracle, question, outcome, why, signatures }
     }

@@ -16,7 +16,7 @@ use ops::Model;
 use oracles::{Afar, Expected, Nearness, Symptom, Verdict, Why, assess, judge};
 use worker::{Outcome, Run, WorkerError};
 
-use super::result::{Judgement, Result};
+use super::result::{Grade, Judgement};
 use super::{Replay, named, unusable, verdict};
 use harness::case::Case;
 use harness::hurry::Hurry;
@@ -62,11 +62,7 @@ pub(crate) struct Reference {
 }
 
 /// The outputs that the reference gives.
-pub(crate) fn refer(
-    model: &Bytes,
-    inputs: &[NamedDatum],
-    target: &Target,
-) -> std::result::Result<Reference, Judgement> {
+pub(crate) fn refer(model: &Bytes, inputs: &[NamedDatum], target: &Target) -> Result<Reference, Judgement> {
     Reference::of(&Rc::new(Question::read(model, inputs)?), target.profile)
 }
 
@@ -75,8 +71,8 @@ pub(crate) fn refer(
 pub(super) struct References<'s> {
     model: &'s Bytes,
     inputs: &'s [NamedDatum],
-    question: OnceCell<std::result::Result<Rc<Question>, Judgement>>,
-    by_profile: RefCell<BTreeMap<&'static str, std::result::Result<Rc<Reference>, Judgement>>>,
+    question: OnceCell<Result<Rc<Question>, Judgement>>,
+    by_profile: RefCell<BTreeMap<&'static str, Result<Rc<Reference>, Judgement>>>,
 }
 
 impl<'s> References<'s> {
@@ -90,7 +86,7 @@ impl<'s> References<'s> {
         Self { model, inputs, question: OnceCell::new(), by_profile: RefCell::default() }
     }
 
-    pub(super) fn under(&self, profile: &'static Profile) -> std::result::Result<Rc<Reference>, Judgement> {
+    pub(super) fn under(&self, profile: &'static Profile) -> Result<Rc<Reference>, Judgement> {
         let question = self.question.get_or_init(|| Question::read(self.model, self.inputs).map(Rc::new));
         let question = question.as_ref().map_err(Judgement::clone)?;
         let mut all = self.by_profile.borrow_mut();
@@ -99,7 +95,7 @@ impl<'s> References<'s> {
 }
 
 impl Question {
-    fn read(model_bytes: &Bytes, inputs: &[NamedDatum]) -> std::result::Result<Self, Judgement> {
+    fn read(model_bytes: &Bytes, inputs: &[NamedDatum]) -> Result<Self, Judgement> {
         let known: BTreeMap<String, Datum> =
             named(inputs).map(|(name, datum)| (name.to_owned(), datum.clone())).collect();
         let program =
@@ -107,8 +103,8 @@ impl Question {
         let imported = case::trace(&program, &known).map_err(|e| unusable(&e))?;
         let unseen = imported.unseen();
         let Imported { model, interface, unknown, is_specialised, origins, .. } = imported;
-        reference::bearable(&model, Taps::Outputs).map_err(|why| Judgement::new(Result::NoReference, why))?;
-        let inputs = reference::bind(&model, &known).map_err(|why| Judgement::new(Result::Broken, why))?;
+        reference::bearable(&model, Taps::Outputs).map_err(|why| Judgement::new(Grade::NoReference, why))?;
+        let inputs = reference::bind(&model, &known).map_err(|why| Judgement::new(Grade::Broken, why))?;
         let written = Written { program, interface };
         let says_more = Written::says_more(&written.program, is_specialised);
         let onnx = model_bytes.clone();
@@ -144,9 +140,9 @@ impl Question {
 }
 
 impl Reference {
-    fn of(question: &Rc<Question>, profile: &Profile) -> std::result::Result<Self, Judgement> {
+    fn of(question: &Rc<Question>, profile: &Profile) -> Result<Self, Judgement> {
         let evaluation = interp::evaluate(&question.model, &question.inputs, profile, Taps::Outputs)
-            .map_err(|e| Judgement::new(Result::Broken, e.to_string()))?;
+            .map_err(|e| Judgement::new(Grade::Broken, e.to_string()))?;
         Ok(Self { question: Rc::clone(question), evaluation })
     }
 
@@ -172,7 +168,7 @@ impl Reference {
             Verdict::Incomparable(Why::Undefined) => Ok(verdict(&judged).with(self.undefined_at(target))),
             Verdict::Bug(_) | Verdict::Incomparable(_) => Ok(verdict(&judged)),
         });
-        judged.unwrap_or_else(|e| Judgement::new(Result::Crash, e.to_string()))
+        judged.unwrap_or_else(|e| Judgement::new(Grade::Crash, e.to_string()))
     }
 
     /// The judgement of an answer of which no element is decidable.
@@ -184,10 +180,10 @@ impl Reference {
         match afar.nearness() {
             Nearness::Untold => {
                 let at = if self.evaluation.is_defined() { None } else { self.undefined_at(target) };
-                Judgement::new(Result::Undecidable, afar.to_string()).with(at)
+                Judgement::new(Grade::Undecidable, afar.to_string()).with(at)
             }
-            Nearness::Near => Judgement::new(Result::Plausible, afar.to_string()),
-            Nearness::Far => Judgement::new(Result::Suspect, afar.to_string()),
+            Nearness::Near => Judgement::new(Grade::Plausible, afar.to_string()),
+            Nearness::Far => Judgement::new(Grade::Suspect, afar.to_string()),
         }
     }
 
@@ -212,12 +208,12 @@ impl Reference {
         target: &Target,
         outcome: &Outcome,
         expected: &Expected<'_>,
-    ) -> std::result::Result<Judgement, AskError> {
+    ) -> Result<Judgement, AskError> {
         let suspect = self.suspect(target);
         let assessment = assess(&target.backend, &target.level, outcome, expected);
         let Some(mut doubted) = suspect.doubted(target, &assessment, outcome, expected) else {
             return Ok(match unproved(outcome, expected, || suspect.limits(target)) {
-                Some(why) => Judgement::new(Result::Plausible, why),
+                Some(why) => Judgement::new(Grade::Plausible, why),
                 None => verdict(&Verdict::Pass),
             });
         };
@@ -226,21 +222,21 @@ impl Reference {
             Some(first) => {
                 let why = format!("alone, on the operands that it should have: {}", first.finding.detail);
                 let signatures = wrong.iter().map(|found| found.finding.signature().to_string()).collect();
-                Judgement { signatures, ..Judgement::new(Result::Mismatch, why) }
+                Judgement { signatures, ..Judgement::new(Grade::Mismatch, why) }
             }
-            None => Judgement::new(Result::Suspect, doubted.to_string()),
+            None => Judgement::new(Grade::Suspect, doubted.to_string()),
         })
     }
 
     /// The judgement on a run, with the signatures under which a campaign reports what is wrong.
     pub(super) fn judge_and_name(&self, target: &Target, ran: &Run) -> Judgement {
         let judged = self.judge(target, &ran.outcome);
-        if !judged.result.is_wrong() || !judged.signatures.is_empty() {
+        if !judged.grade.is_wrong() || !judged.signatures.is_empty() {
             return judged;
         }
         match self.signatures(target, ran) {
             Ok(signatures) => Judgement { signatures, ..judged },
-            Err(e) => Judgement::new(Result::Crash, e.to_string()),
+            Err(e) => Judgement::new(Grade::Crash, e.to_string()),
         }
     }
 
@@ -250,13 +246,13 @@ impl Reference {
         model: &[u8],
         inputs: &[NamedDatum],
         target: &Target,
-    ) -> std::result::Result<Run, WorkerError> {
+    ) -> Result<Run, WorkerError> {
         let (interface, inputs) = Interface::taking(named(inputs), self.wanted().to_vec());
         target.run(model, &inputs, &interface)
     }
 
     /// What a campaign would make of a target's answer.
-    pub(crate) fn peeled(&self, target: &Target, ran: &Run) -> std::result::Result<Peeled, AskError> {
+    pub(crate) fn peeled(&self, target: &Target, ran: &Run) -> Result<Peeled, AskError> {
         let outcome = &ran.outcome;
         let names = self.names();
         let expected = self.expected(target, &names);
@@ -276,7 +272,7 @@ impl Reference {
         target: &Target,
         ran: &Run,
         stream: Stream,
-    ) -> std::result::Result<Vec<Answer>, AskError> {
+    ) -> Result<Vec<Answer>, AskError> {
         let names = self.names();
         how.oracles.ask(&oracle::Question {
             target,
@@ -313,7 +309,7 @@ impl Reference {
     }
 
     /// What a campaign calls all that is wrong.
-    fn signatures(&self, target: &Target, ran: &Run) -> std::result::Result<Vec<String>, AskError> {
+    fn signatures(&self, target: &Target, ran: &Run) -> Result<Vec<String>, AskError> {
         Ok(match self.peeled(target, ran)? {
             Peeled::Nothing(_) => Vec::new(),
             Peeled::Found(first, behind) => {
@@ -330,7 +326,7 @@ impl Reference {
         target: &Target,
         outcome: &Outcome,
         expected: &Expected<'_>,
-    ) -> std::result::Result<Verdict, WorkerError> {
+    ) -> Result<Verdict, WorkerError> {
         let judged = judge(&target.backend, &target.level, outcome, expected);
         if let Verdict::Bug(finding) = &judged
             && !matches!(finding.symptom, Symptom::Fault { .. })

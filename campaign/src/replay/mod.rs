@@ -18,7 +18,7 @@ pub use asked::Asked;
 use asked::Told;
 use judge::References;
 use result::Judgement;
-pub use result::{Counts, Drawn, Misdeclared, NotPassing, Replayed, Result, Unjudged};
+pub use result::{Counts, Drawn, Grade, Misdeclared, NotPassing, Replayed, Unjudged};
 
 use harness::invalid::answer;
 use harness::target::Target;
@@ -151,7 +151,7 @@ fn one(path: &Path, name: &Path, how: &Replay<'_>) -> Ran {
     let about = match About::read(&folder) {
         Ok(about) => about,
         Err(e) => {
-            return everywhere(Judgement::new(Result::Broken, format!("case.json cannot be read: {e}")));
+            return everywhere(Judgement::new(Grade::Broken, format!("case.json cannot be read: {e}")));
         }
     };
     if let Some(relaxed) = &about.relaxed {
@@ -198,8 +198,8 @@ fn one(path: &Path, name: &Path, how: &Replay<'_>) -> Ran {
     let worst = |(target, judged): (&Target, Vec<Judgement>)| {
         let asked = about.check.as_ref().map(|check| again(&folder, check, target));
         // The worst of a case's data sets and of what else is asked stands for the case.
-        let all = judged.into_iter().chain(asked).max_by_key(|judgement| judgement.result);
-        let none = || Judgement::new(Result::Undecidable, "no question that was asked has an answer");
+        let all = judged.into_iter().chain(asked).max_by_key(|judgement| judgement.grade);
+        let none = || Judgement::new(Grade::Undecidable, "no question that was asked has an answer");
         all.map_or_else(none, |judgement| judgement.with_time_of(target))
     };
     Ran { judged: how.targets.iter().zip(judged).map(worst).collect(), asked, unknown, drawn, misdeclared }
@@ -210,7 +210,7 @@ fn again(folder: &CaseFolder, check: &Check, target: &Target) -> Judgement {
     match oracle::replay(folder, check, target) {
         Ok(judged) => verdict(&judged),
         Err(why) => {
-            Judgement::new(Result::Broken, format!("the question {check} cannot be asked again: {why}"))
+            Judgement::new(Grade::Broken, format!("the question {check} cannot be asked again: {why}"))
         }
     }
 }
@@ -221,7 +221,7 @@ fn ask(folder: &CaseFolder, relaxed: &Relaxed, target: &Target) -> Judgement {
     let (interface, inputs) = Interface::taking(named(inputs), relaxed.wanted().outputs);
     match target.run(&folder.model, &inputs, &interface) {
         Ok(ran) => verdict(&answer::judge(target, &ran.outcome, relaxed)),
-        Err(e) => Judgement::new(Result::Crash, e.to_string()),
+        Err(e) => Judgement::new(Grade::Crash, e.to_string()),
     }
 }
 
@@ -231,12 +231,12 @@ fn without_inputs(why: &NoInputs) -> Judgement {
         NoInputs::Model(e) => unusable(e),
         NoInputs::Sizes { why: onnx::Error::Unsupported { .. }, .. }
         | NoInputs::Values { why: onnx::Error::Unsupported { .. } } => {
-            Judgement::new(Result::NoReference, format!("onnxsmith lacks it: {why}"))
+            Judgement::new(Grade::NoReference, format!("onnxsmith lacks it: {why}"))
         }
-        NoInputs::Sizes { .. } | NoInputs::NotOfModel(_) => Judgement::new(Result::Broken, why.to_string()),
-        NoInputs::Values { .. } => Judgement::new(Result::NoReference, why.to_string()),
-        NoInputs::TooDear(why) => Judgement::new(Result::NoReference, why.clone()),
-        NoInputs::Search(e) => Judgement::new(Result::Broken, e.to_string()),
+        NoInputs::Sizes { .. } | NoInputs::NotOfModel(_) => Judgement::new(Grade::Broken, why.to_string()),
+        NoInputs::Values { .. } => Judgement::new(Grade::NoReference, why.to_string()),
+        NoInputs::TooDear(why) => Judgement::new(Grade::NoReference, why.clone()),
+        NoInputs::Search(e) => Judgement::new(Grade::Broken, e.to_string()),
     }
 }
 
@@ -244,9 +244,9 @@ fn without_inputs(why: &NoInputs) -> Judgement {
 fn unusable(e: &onnx::Error) -> Judgement {
     match e {
         onnx::Error::Unsupported { .. } => {
-            Judgement::new(Result::NoReference, format!("onnxsmith lacks it: {e}"))
+            Judgement::new(Grade::NoReference, format!("onnxsmith lacks it: {e}"))
         }
-        onnx::Error::Invalid { .. } | onnx::Error::Io { .. } => Judgement::new(Result::Broken, e.to_string()),
+        onnx::Error::Invalid { .. } | onnx::Error::Io { .. } => Judgement::new(Grade::Broken, e.to_string()),
     }
 }
 
@@ -265,7 +265,7 @@ struct Exercise<'a> {
 
 impl Exercise<'_> {
     /// What a target makes of it, and what other oracles say. What keeps it from being judged is the error.
-    fn on(&self, target: &Target) -> std::result::Result<(Vec<Judgement>, Vec<Told>), Judgement> {
+    fn on(&self, target: &Target) -> Result<(Vec<Judgement>, Vec<Told>), Judgement> {
         let Self { name, folder, model, about, number, set, ref references, how } = *self;
         let derived = how.tolerance.is_none() && about.tolerance.as_deref() == Some(DERIVED);
         let needs_reference = derived || set.outputs.is_empty() || !how.oracles.others.is_empty();
@@ -277,11 +277,11 @@ impl Exercise<'_> {
         let (interface, inputs) = Interface::taking(named(&set.inputs), wanted);
         if interface.outputs.is_empty() {
             return Err(Judgement::new(
-                Result::Unsupported,
+                Grade::Unsupported,
                 "the model has no outputs: there is nothing to ask for",
             ));
         }
-        let crash = |why: String| Judgement::new(Result::Crash, why);
+        let crash = |why: String| Judgement::new(Grade::Crash, why);
         let ran = target.run(model, &inputs, &interface).map_err(|e| crash(e.to_string()))?;
         if let Some(out) = how.out {
             write(out, name, target, number, &interface.outputs, &ran)
@@ -330,11 +330,11 @@ fn stored(folder: &CaseFolder, set: &DataSet) -> Vec<Wanted> {
 
 fn verdict(verdict: &Verdict) -> Judgement {
     match verdict {
-        Verdict::Pass => Judgement::new(Result::Pass, ""),
+        Verdict::Pass => Judgement::new(Grade::Pass, ""),
         Verdict::Incomparable(why) => {
             let result = match why {
-                Why::Unsupported(_) | Why::Widened(_) => Result::Unsupported,
-                Why::Undecidable | Why::Undefined | Why::Undecided(_) => Result::Undecidable,
+                Why::Unsupported(_) | Why::Widened(_) => Grade::Unsupported,
+                Why::Undecidable | Why::Undefined | Why::Undecided(_) => Grade::Undecidable,
             };
             // The result is the word that the reason begins with.
             let said = match why {
@@ -345,12 +345,12 @@ fn verdict(verdict: &Verdict) -> Judgement {
         }
         Verdict::Bug(finding) => {
             let result = match &finding.symptom {
-                symptom if symptom.is_hang() => Result::Timeout,
-                Symptom::Fault { .. } => Result::Crash,
-                Symptom::Rejected { .. } => Result::Rejected,
-                Symptom::Accepted { .. } => Result::Accepted,
-                Symptom::MissingOutput | Symptom::WrongType | Symptom::Mismatch(_) => Result::Mismatch,
-                Symptom::Slow => Result::Slow,
+                symptom if symptom.is_hang() => Grade::Timeout,
+                Symptom::Fault { .. } => Grade::Crash,
+                Symptom::Rejected { .. } => Grade::Rejected,
+                Symptom::Accepted { .. } => Grade::Accepted,
+                Symptom::MissingOutput | Symptom::WrongType | Symptom::Mismatch(_) => Grade::Mismatch,
+                Symptom::Slow => Grade::Slow,
             };
             Judgement::new(result, finding.detail.clone())
         }
@@ -369,7 +369,7 @@ fn fixed(
         let none = Expected { names: &[], outputs: &[], profile: target.profile };
         return verdict(&judge(&target.backend, &target.level, outcome, &none));
     };
-    let Err(why) = close(outputs, wanted, tolerance) else { return Judgement::new(Result::Pass, "") };
+    let Err(why) = close(outputs, wanted, tolerance) else { return Judgement::new(Grade::Pass, "") };
     let tensors = inputs.iter().chain(wanted).flat_map(|value| value.datum.tensors());
     let mut dtypes = tensors.map(Tensor::dtype);
     match dtypes.find(|&dtype| !target.support.dtypes.contains(dtype)) {
@@ -377,7 +377,7 @@ fn fixed(
             let why = Why::Widened(format!("{} does not compute in {dtype}, and {why}", target.backend));
             verdict(&Verdict::Incomparable(why))
         }
-        None => Judgement::new(Result::Mismatch, why),
+        None => Judgement::new(Grade::Mismatch, why),
     }
 }
 
@@ -386,7 +386,7 @@ pub(crate) fn close(
     outputs: &[(String, Tensor)],
     stored: &[NamedDatum],
     tolerance: Option<Tolerance>,
-) -> std::result::Result<(), String> {
+) -> Result<(), String> {
     for (name, tensor) in stored.iter().flat_map(|value| value.datum.clone().parts(&value.name)) {
         let actual = outputs.iter().find(|(n, _)| *n == name).map(|(_, actual)| actual);
         let actual = actual.ok_or_else(|| format!("output `{name}` is missing"))?;

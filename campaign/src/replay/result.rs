@@ -12,7 +12,7 @@ use harness::target::Target;
 /// What came of one case on one backend. Of several that belong to one case, the last in this order stands for it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Result {
+pub enum Grade {
     /// There are outputs, and nobody can say what is right: every element is undecidable or undefined.
     Undecidable,
     /// Bounds say nothing, as they are wider than the values or infinite, and the elements that can be looked at are no further from the
@@ -42,7 +42,7 @@ pub enum Result {
     Broken,
 }
 
-impl Result {
+impl Grade {
     /// All of them, in the order in which they are told.
     const ALL: [Self; 13] = [
         Self::Pass,
@@ -80,7 +80,7 @@ impl Result {
     }
 }
 
-impl Result {
+impl Grade {
     /// Whether the backend did something wrong.
     pub(super) fn is_wrong(self) -> bool {
         match self {
@@ -101,7 +101,7 @@ impl Result {
 /// What came of a case on a target.
 #[derive(Clone, Debug)]
 pub(crate) struct Judgement {
-    pub(super) result: Result,
+    pub(super) grade: Grade,
     /// Why it is that.
     pub(crate) why: String,
     /// What was found, by the names that a campaign gives.
@@ -109,8 +109,8 @@ pub(crate) struct Judgement {
 }
 
 impl Judgement {
-    pub(super) fn new(result: Result, why: impl Into<String>) -> Self {
-        Self { result, why: why.into(), signatures: Vec::new() }
+    pub(super) fn new(grade: Grade, why: impl Into<String>) -> Self {
+        Self { grade, why: why.into(), signatures: Vec::new() }
     }
 
     /// This judgement, with what else there is to say of why.
@@ -123,16 +123,16 @@ impl Judgement {
 
     /// This judgement, with the time that a target had where it was not enough.
     pub(super) fn with_time_of(self, target: &Target) -> Self {
-        match self.result {
-            Result::Timeout => self.with(Some(target.patience())),
+        match self.grade {
+            Grade::Timeout => self.with(Some(target.patience())),
             _ => self,
         }
     }
 }
 
-/// How often each result occurred.
+/// How often each grade was given.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize)]
-#[allow(missing_docs, reason = "one counter per Result")]
+#[allow(missing_docs, reason = "one counter per Grade")]
 pub struct Counts {
     pub pass: u64,
     pub plausible: u64,
@@ -150,27 +150,27 @@ pub struct Counts {
 }
 
 impl Counts {
-    fn of(&mut self, result: Result) -> &mut u64 {
-        match result {
-            Result::Pass => &mut self.pass,
-            Result::Plausible => &mut self.plausible,
-            Result::Suspect => &mut self.suspect,
-            Result::Mismatch => &mut self.mismatch,
-            Result::Accepted => &mut self.accepted,
-            Result::Unsupported => &mut self.unsupported,
-            Result::Rejected => &mut self.rejected,
-            Result::Crash => &mut self.crash,
-            Result::Timeout => &mut self.timeout,
-            Result::Slow => &mut self.slow,
-            Result::Undecidable => &mut self.undecidable,
-            Result::NoReference => &mut self.no_reference,
-            Result::Broken => &mut self.broken,
+    fn of(&mut self, grade: Grade) -> &mut u64 {
+        match grade {
+            Grade::Pass => &mut self.pass,
+            Grade::Plausible => &mut self.plausible,
+            Grade::Suspect => &mut self.suspect,
+            Grade::Mismatch => &mut self.mismatch,
+            Grade::Accepted => &mut self.accepted,
+            Grade::Unsupported => &mut self.unsupported,
+            Grade::Rejected => &mut self.rejected,
+            Grade::Crash => &mut self.crash,
+            Grade::Timeout => &mut self.timeout,
+            Grade::Slow => &mut self.slow,
+            Grade::Undecidable => &mut self.undecidable,
+            Grade::NoReference => &mut self.no_reference,
+            Grade::Broken => &mut self.broken,
         }
     }
 
     /// How often each occurred, by the word for it.
     pub fn each(mut self) -> impl Iterator<Item = (&'static str, u64)> {
-        Result::ALL.into_iter().map(move |result| (result.name(), *self.of(result)))
+        Grade::ALL.into_iter().map(move |grade| (grade.name(), *self.of(grade)))
     }
 
     /// Whether the backend did something wrong.
@@ -192,7 +192,7 @@ pub struct NotPassing {
     /// The backend.
     pub backend: String,
     /// What came of it.
-    pub outcome: Result,
+    pub outcome: Grade,
     /// Why.
     pub why: String,
     /// What a campaign calls that which is found in a saved case of ours: the finding, and what shows behind it.
@@ -252,13 +252,11 @@ pub struct Replayed {
 
 impl Replayed {
     pub(super) fn add(&mut self, case: PathBuf, backend: String, judgement: Judgement) {
-        let Judgement { result, why, signatures } = judgement;
-        *self.backends.entry(backend.clone()).or_default().of(result) += 1;
-        let told = match result {
-            Result::Pass | Result::Plausible | Result::Suspect => TestResult::Passed,
-            Result::Undecidable | Result::NoReference | Result::Unsupported => {
-                TestResult::Skipped(why.clone())
-            }
+        let Judgement { grade, why, signatures } = judgement;
+        *self.backends.entry(backend.clone()).or_default().of(grade) += 1;
+        let told = match grade {
+            Grade::Pass | Grade::Plausible | Grade::Suspect => TestResult::Passed,
+            Grade::Undecidable | Grade::NoReference | Grade::Unsupported => TestResult::Skipped(why.clone()),
             failed => TestResult::Failed(failed.name().to_owned(), why.clone()),
         };
         self.results.push(TestCase {
@@ -266,15 +264,15 @@ impl Replayed {
             name: case.display().to_string(),
             result: told,
         });
-        if result != Result::Pass {
-            self.not_passing.push(NotPassing { case, backend, outcome: result, why, signatures });
+        if grade != Grade::Pass {
+            self.not_passing.push(NotPassing { case, backend, outcome: grade, why, signatures });
         }
     }
 
     /// The cases that cannot be used, and why; each once.
     pub fn broken(&self) -> Vec<&NotPassing> {
         let mut broken: Vec<&NotPassing> =
-            self.not_passing.iter().filter(|case| case.outcome == Result::Broken).collect();
+            self.not_passing.iter().filter(|case| case.outcome == Grade::Broken).collect();
         broken.dedup_by(|a, b| a.case == b.case);
         broken
     }

@@ -5,9 +5,7 @@ use std::path::Path;
 
 use anyhow::{Context, bail};
 use campaign::junit;
-use campaign::replay::{
-    Asked, Drawn, Misdeclared, NotPassing, Replay, Replayed, Result as Judged, Unjudged, replay,
-};
+use campaign::replay::{Asked, Drawn, Grade, Misdeclared, NotPassing, Replay, Replayed, Unjudged, replay};
 use harness::Target;
 use oracles::Tolerance;
 use present::shell;
@@ -139,7 +137,7 @@ fn not_passing(of_case: &[NotPassing], further: &Further<'_>) -> String {
         out += &format!("{} on {}: {}: {why}\n", case.display(), backends.join(", "), outcome.name());
         out.extend(signatures.iter().map(|signature| format!("    {signature}\n")));
         let is_named = !signatures.is_empty() || why.contains(ALONE);
-        let is_off = matches!(outcome, Judged::Mismatch | Judged::Suspect);
+        let is_off = matches!(outcome, Grade::Mismatch | Grade::Suspect);
         let command = (is_off && !is_named).then(|| further.blame(case, backend)).flatten();
         out.extend(command.map(|command| format!("    {command}\n")));
     }
@@ -183,17 +181,17 @@ fn is_same_oracle(one: &Asked, other: &Asked) -> bool {
 /// What one oracle says of a case on a backend: how many of its questions came out how, and those that did not pass.
 fn asked(about: &[Asked]) -> String {
     let Some(Asked { case, backend, oracle, .. }) = about.first() else { return String::new() };
-    let mut counts: BTreeMap<Option<Judged>, usize> = BTreeMap::new();
+    let mut counts: BTreeMap<Option<Grade>, usize> = BTreeMap::new();
     for asked in about {
         *counts.entry(asked.outcome).or_default() += 1;
     }
-    let counted = |(outcome, count): (Option<Judged>, usize)| {
-        format!("{count} {}", outcome.map_or("not applicable", Judged::name))
+    let counted = |(outcome, count): (Option<Grade>, usize)| {
+        format!("{count} {}", outcome.map_or("not applicable", Grade::name))
     };
     let counts: Vec<String> = counts.into_iter().rev().map(counted).collect();
     let mut out = format!("{} on {backend}: {oracle}: {}\n", case.display(), counts.join(", "));
     for Asked { question, outcome, why, signatures, .. } in about {
-        if let Some(outcome) = outcome.filter(|outcome| *outcome != Judged::Pass) {
+        if let Some(outcome) = outcome.filter(|outcome| *outcome != Grade::Pass) {
             out += &format!("    {question}: {}: {why}\n", outcome.name());
             out.extend(signatures.iter().map(|signature| format!("        {signature}\n")));
         }
