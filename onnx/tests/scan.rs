@@ -111,3 +111,43 @@ fn shorter_sequences_and_other_bodies_are_refused() {
         assert!(matches!(error, Error::Invalid { .. }) && error.to_string().contains("operand 0"), "{error}");
     }
 }
+
+/// A Scan of current opsets over a value `t`, whose state is added to `x`.
+fn added(state: &str, slices: usize) -> Result<Imported, Error> {
+    let text = format!(
+        "<ir_version: 10, opset_import: [\"\" : 21]>
+m (float[{state}] s, float[1, 6] x, float[{slices}] t) => (y, ys) {{
+  y, ys = Scan<num_scan_inputs = 1, body = b (float[p, q] around, float e) => (next, e_) {{
+    next = Add(x, around)
+    e_ = Identity(e)
+  }}>(s, t)
+}}
+"
+    );
+    specialise(&Program::from_text(&text)?, &Options::default())
+}
+
+/// ONNX: "All the output tensors (state as well as scan_output) are required to have the same shape in each iteration".
+#[test]
+fn the_state_of_a_scan_keeps_its_shape() {
+    for slices in [0, 1, 3] {
+        added("1, 6", slices).unwrap_or_else(|e| panic!("{slices} slices: {e}"));
+        let error = added("1, 1", slices).expect_err("the state changes its shape");
+        assert!(matches!(error, Error::Invalid { .. }), "{error}");
+        let why = error.to_string();
+        assert!(why.contains("a tensor f32[1, 1] and becomes a tensor f32[1, 6]"), "{why}");
+    }
+}
+
+/// A Loop asks for no more than the element type.
+#[test]
+fn what_goes_around_a_loop_may_change_its_shape() {
+    let text = "<ir_version: 10, opset_import: [\"\" : 21]>
+m (float[1, 1] s, float[1, 6] x) => (y) {
+  n = Constant<value_int = 2>()
+  y = Loop<body = b (int64 i, bool c, float[p, q] around) => (c_, next) { c_ = Identity(c) next = Add(x, around) }>(n, , s)
+}
+";
+    let read = specialise(&Program::from_text(text).expect("a model"), &Options::default());
+    read.unwrap_or_else(|e| panic!("{e}"));
+}

@@ -97,7 +97,7 @@ impl<'p> Loops<'p> {
             let mut results = walk.inside(Inside::Iteration(iteration), self.body, arguments)?.into_iter();
             let next = results.next();
             carried = results.by_ref().take(initial.len()).collect();
-            check_around(walk, initial, &carried)?;
+            check_around(walk, Stays::DType, initial, &carried)?;
             self.pile(walk, results)?;
             iteration += 1;
             // Where no condition comes in, what the body says of going on is ignored.
@@ -164,11 +164,29 @@ impl<'p> Loops<'p> {
     }
 }
 
-/// Requires that values that go around keep their element type and their kind (tensor, sequence, strings).
-/// Their shapes may change.
-fn check_around(walk: &Walk<'_, '_>, initial: &[Bound], now: &[Bound]) -> Result<(), Error> {
+/// What of a tensor that goes around stays in all iterations.
+#[derive(Clone, Copy)]
+enum Stays {
+    /// The element type: a Loop's values may get other shapes.
+    DType,
+    /// The whole type: all outputs of a Scan's body, states among them, have one shape in all iterations, so that memory is reserved once.
+    Type,
+}
+
+impl Stays {
+    /// That part of a type, in words.
+    fn of(self, ty: &Type) -> String {
+        match self {
+            Self::DType => format!("a tensor of {}", ty.dtype),
+            Self::Type => format!("a tensor {ty}"),
+        }
+    }
+}
+
+/// Requires that what goes around stays what it was, as far as its node asks for that, and that it is held by what held it.
+fn check_around(walk: &Walk<'_, '_>, stays: Stays, initial: &[Bound], now: &[Bound]) -> Result<(), Error> {
     let said = |bound: &Bound| match walk.type_of(bound) {
-        Some(ty) => Some(format!("a tensor of {}", ty.dtype)),
+        Some(ty) => Some(stays.of(&ty)),
         None => match bound {
             Bound::Sequence(_) => Some("a sequence".to_owned()),
             Bound::Strings(_) => Some("a tensor of strings".to_owned()),
@@ -176,8 +194,16 @@ fn check_around(walk: &Walk<'_, '_>, initial: &[Bound], now: &[Bound]) -> Result
             _ => None,
         },
     };
-    for (i, (before, after)) in initial.iter().zip(now).enumerate() {
-        if let (Some(before), Some(after)) = (said(before), said(after))
+    check_kept(initial.iter().map(said), now.iter().map(said))
+}
+
+/// Requires that what is said of values that go around is the same before and after, where something is said.
+fn check_kept(
+    before: impl Iterator<Item = Option<String>>,
+    after: impl Iterator<Item = Option<String>>,
+) -> Result<(), Error> {
+    for (i, said) in before.zip(after).enumerate() {
+        if let (Some(before), Some(after)) = said
             && before != after
         {
             return Err(Error::invalid(
@@ -296,7 +322,7 @@ impl<'p> Scan<'p> {
             let mut results =
                 walk.inside(Inside::Iteration(first + step as usize), self.body, arguments)?.into_iter();
             carried = results.by_ref().take(self.states).collect();
-            check_around(walk, initial, &carried)?;
+            check_around(walk, Stays::Type, initial, &carried)?;
             for ((pile, item), port) in piles.iter_mut().zip(results).zip(&self.body.outputs[self.states..]) {
                 pile.push(piece(walk, item, port.value)?);
             }
@@ -333,6 +359,8 @@ impl<'p> Scan<'p> {
 
     /// What piles up without any slice. What a slice would look like is known, but there is none to look at.
     fn none(&self, walk: &mut Walk<'p, '_>, initial: Vec<Bound>) -> Result<Vec<Bound>, Error> {
+        let stays = |ty: Option<Type>| ty.map(|ty| Stays::Type.of(&ty));
+        let before: Vec<_> = initial.iter().map(|bound| stays(walk.type_of(bound))).collect();
         let mut arguments = initial;
         for input in &self.inputs {
             let mut ty = walk.graph.ty(input.value).clone();
@@ -340,9 +368,11 @@ impl<'p> Scan<'p> {
             let ty = bounded(ty.dtype, &ty.shape)?;
             arguments.push(Bound::Static(Tensor::zeros(&ty).into()));
         }
-        let types = walk.types_of(self.body, arguments)?.split_off(self.states);
-        let mut piles = Vec::with_capacity(types.len());
-        for (ty, &(axis, _)) in types.into_iter().zip(&self.outputs) {
+        let mut states = walk.types_of(self.body, arguments)?;
+        let piled = states.split_off(self.states);
+        check_kept(before.into_iter(), states.into_iter().map(stays))?;
+        let mut piles = Vec::with_capacity(piled.len());
+        for (ty, &(axis, _)) in piled.into_iter().zip(&self.outputs) {
             let rank = ty.as_ref().map_or(0, Type::rank) + 1;
             let axis = ops::rule::axis(axis, rank)
                 .map_err(|e| Error::invalid("attribute `scan_output_axes`", e.to_string()))?;
