@@ -457,6 +457,38 @@ fn a_fault_in_a_scan_keeps_the_scan_and_is_blamed_on_it() {
     );
 }
 
+/// A branch of a bool, and before it an output of another dtype that has nothing to do with it.
+const BESIDE: &str = r#"<ir_version: 8, opset_import: ["" : 17]>
+beside (float16[1] w, float[2] x, float[2] z, bool c) => (float16[1] v, bool[2] y) {
+    v = Sqrt(w)
+    less = Less(x, z)
+    y = If(c) <
+        then_branch = yes () => (bool[2] a) { a = Not(less) },
+        else_branch = no () => (bool[2] b) { b = Identity(less) }
+    >
+}"#;
+
+#[test]
+fn a_form_is_called_by_what_it_gives_and_not_by_another_output() {
+    /// The program whose branch lacks its condition, which is refused.
+    fn refused(program: &Program) -> Option<Program> {
+        let mut program = program.clone();
+        let mut nodes = program.main.body.nodes.iter_mut();
+        nodes.find(|node| node.rest.op_type() == "If")?.inputs.clear();
+        Some(program)
+    }
+    let half = Tensor::from_f64_fn(&Type::new(DType::F16, [1]), |_| 4.0);
+    let truth = Tensor::from_i128_fn(&Type::new(DType::Bool, []), |_| 1);
+    let inputs = [("w", half.into()), ("x", row(&[0.0, 1.0])), ("z", row(&[1.0, 0.0])), ("c", truth.into())];
+    let (reduced, operators, _) = reduced(refused, BESIDE, &inputs);
+    assert!(
+        reduced.signature.contains("| form If bool dense in context | rejected"),
+        "{}",
+        reduced.signature
+    );
+    assert!(!operators.contains(&"Sqrt".to_owned()), "{operators:?}");
+}
+
 /// How many nodes the case in a folder has.
 fn nodes(folder: &Path) -> usize {
     CaseFolder::read(folder).and_then(|case| case.decode()).and_then(Program::read).expect("a case").nodes()

@@ -79,7 +79,8 @@ impl ErrorShape {
 pub struct Culprit {
     /// Its ONNX name; of a form of programs, `form` and its name.
     pub operator: String,
-    /// The dtype of its first operand, and of a narrow one behind it: `f32,i4` of what casts to the dtype of another operand.
+    /// The dtype of its first operand, and of a narrow one behind it: `f32,i4` of what casts to the dtype of another operand. Of a form, that
+    /// of what it is about.
     pub dtype: String,
     /// What is remarkable about the operands' shapes.
     pub shapes: String,
@@ -94,11 +95,23 @@ impl Culprit {
         Self { operator: operator.to_owned(), dtype: dtypes(operands), shapes: shape_class(operands), alone }
     }
 
+    /// The culprit for a form of programs that is about a value of this type, if that is known.
+    pub fn of_form(form: &str, about: Option<&Type>) -> Self {
+        let known = Self::new(form, &[about], false);
+        match about {
+            Some(_) => known,
+            None => Self { dtype: UNKNOWN.to_owned(), shapes: UNKNOWN.to_owned(), ..known },
+        }
+    }
+
     /// Whether it is a form of programs, and no operator: what is wrong is then the program, and not what comes of a wrong type.
     pub fn is_form(&self) -> bool {
         self.operator.starts_with("form ")
     }
 }
+
+/// What stands for the dtype and the class of shapes of what is not known.
+const UNKNOWN: &str = "unknown";
 
 /// The dtype of the first operand, and of a narrow one behind it: few kernels have such results, each a case of its own.
 fn dtypes(operands: &[Option<&Type>]) -> String {

@@ -3,18 +3,20 @@
 //! Where a target is wrong about a program and right about the model that it leads to, a form is to blame: the one without
 //! which it is right.
 
+mod plainer;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use harness::{case, reference};
-use interp::{Profile, Taps};
-use ir::{Datum, Interface, Kind, Tensor, Type, Wanted};
-use onnx::export::value_info;
+use ir::{Datum, Interface, Tensor, Type};
 use onnx::import::{Imported, Inside, Origin};
 use onnx::program::edit::Way;
 use onnx::program::{Program, ValueId};
 use ops::Model;
 
 use crate::composite;
+pub(crate) use plainer::without_overridden_defaults;
+use plainer::{PLAINER, Plainer, with_parameters_of};
 
 /// A form of a program, by its name in signatures.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -99,6 +101,27 @@ pub(crate) fn lead(program: &Program, inputs: &BTreeMap<String, Datum>) -> Resul
     Ok(Led { model, interface, inputs, is_specialised, origins })
 }
 
+/// A program without one of its forms, or without one use of it.
+pub(crate) struct Undone {
+    /// The form.
+    pub(crate) form: Form,
+    /// What the form is about in the main graph of the program that has it: what its node gives, or what comes in by it. `None` for what
+    /// stands in a body, where no value can be looked at.
+    pub(crate) about: Option<ValueId>,
+    /// The program without it, which computes the same for the inputs at hand.
+    pub(crate) program: Program,
+}
+
+/// A node with computed operands, and the program with constants for these.
+pub(crate) struct Parameter {
+    /// The operator's name.
+    pub(crate) name: String,
+    /// What the node gives first.
+    pub(crate) gives: Option<ValueId>,
+    /// The program with constants.
+    pub(crate) program: Program,
+}
+
 /// The forms of a program, and which way its inputs lead through them.
 pub(crate) struct Forms<'p> {
     program: &'p Program,
@@ -115,44 +138,59 @@ impl<'p> Forms<'p> {
     }
 
     /// For each form the program without it, which computes the same for these inputs. The outer ones come first.
-    pub(crate) fn undone(&self) -> Vec<(Form, Program)> {
-        let mut all: Vec<(Form, Program)> = Vec::new();
-        for (form, without) in PLAINER {
-            all.extend(without(self.program, self.inputs).map(|p| (*form, p)));
+    pub(crate) fn undone(&self) -> Vec<Undone> {
+        let mut all: Vec<Undone> = Vec::new();
+        for Plainer { form, without, about } in PLAINER {
+            let without = without(self.program, self.inputs);
+            all.extend(without.map(|program| Undone {
+                form: *form,
+                about: about(self.program, self.inputs),
+                program,
+            }));
         }
         for held in held(self.program) {
-            let Held { way, at, .. } = &held;
-            match held.op_type.as_str() {
-                "If" => {
-                    let name = self.side(&held).map(|side| if side { "then_branch" } else { "else_branch" });
-                    let without = name.and_then(|name| self.program.with_side(way, *at, name));
-                    all.extend(without.map(|p| (Form::If, p)));
-                }
-                "Loop" => {
-                    let iterations = self.iterations(&held);
-                    let without = iterations.and_then(|n| self.program.with_iterations(way, *at, n));
-                    all.extend(without.map(|p| (Form::Loop, p)));
-                }
-                "Scan" => {
-                    let slices = self.iterations(&held);
-                    let without = slices.and_then(|n| self.program.with_slices(way, *at, n));
-                    all.extend(without.map(|p| (Form::Scan, p)));
-                }
-                _ => {}
-            }
+            let without = self.written_out(&held);
+            let about = held.way.is_empty().then(|| gives(self.program, held.at)).flatten();
+            all.extend(without.map(|(form, program)| Undone { form, about, program }));
         }
         all
     }
 
-    /// For each operator with computed operands that are attributes here, its name and the program with
-    /// constants in place of these operands.
-    pub(crate) fn parameters(&self) -> Vec<(String, Program)> {
+    /// The program with what a node holds written out in its place.
+    fn written_out(&self, held: &Held) -> Option<(Form, Program)> {
+        let Held { way, at, .. } = held;
+        match held.op_type.as_str() {
+            "If" => {
+                let side = if self.side(held)? { "then_branch" } else { "else_branch" };
+                Some((Form::If, self.program.with_side(way, *at, side)?))
+            }
+            "Loop" => Some((Form::Loop, self.program.with_iterations(way, *at, self.iterations(held)?)?)),
+            "Scan" => Some((Form::Scan, self.program.with_slices(way, *at, self.iterations(held)?)?)),
+            _ => None,
+        }
+    }
+
+    /// For each operator that has computed operands where this program has attributes, the program with constants for these.
+    pub(crate) fn parameters(&self) -> Vec<Parameter> {
         let nodes: BTreeSet<usize> = self.program.open_parameters().iter().map(|&(at, ..)| at).collect();
         let without = |at: usize| {
             let name = self.program.main.body.nodes[at].rest.op_type().to_owned();
-            Some((name, with_parameters_of(self.program, self.inputs, &|other| other == at)?))
+            let program = with_parameters_of(self.program, self.inputs, &|other| other == at)?;
+            Some(Parameter { name, gives: gives(self.program, at), program })
         };
         nodes.into_iter().filter_map(without).collect()
+    }
+
+    /// The type of a value of the main graph, with the inputs at hand; of what is no tensor, that of the first in it.
+    pub(crate) fn type_of(&self, value: ValueId) -> Option<Type> {
+        let given = self.program.main.body.inputs.iter().find(|port| port.value == value);
+        if let Some(Datum::Tensor(tensor)) =
+            given.and_then(|port| self.inputs.get(self.program.main.name(port.value)))
+        {
+            return Some(tensor.ty());
+        }
+        let graph = lead(&self.program.giving(value), self.inputs).ok()?.model.graph;
+        graph.outputs.first().map(|output| graph.ty(output.value).clone())
     }
 
     /// The program with fewer iterations of each loop: none, one, half of them, all but one.
@@ -237,19 +275,6 @@ fn held(program: &Program) -> Vec<Held> {
     nodes.collect()
 }
 
-/// A program without all uses of a form, which computes the same for inputs of these names; `None` where it has none.
-type Plainer = fn(&Program, &BTreeMap<String, Datum>) -> Option<Program>;
-
-/// What is said in plainer words, all of one form at once.
-const PLAINER: &[(Form, Plainer)] = &[
-    (Form::Sizes, with_sizes),
-    (Form::Types, with_types),
-    (Form::Parameters, with_parameters),
-    (Form::Defaults, |program, inputs| program.without_defaults(|name| inputs.contains_key(name))),
-    (Form::OverriddenDefaults, without_overridden_defaults),
-    (Form::Constants, |program, _| program.without_constant_nodes()),
-];
-
 /// How many forms a program has: bodies, each by itself, and each kind of what may be said in plainer words.
 pub(crate) fn count(program: &Program) -> usize {
     let has_open_sizes = onnx::import::inputs(program)
@@ -264,111 +289,7 @@ pub(crate) fn count(program: &Program) -> usize {
     held(program).len() + kinds.into_iter().filter(|&has| has).count()
 }
 
-/// The program without the defaults of inputs that have other values, as an engine takes it that makes constants of defaults.
-pub(crate) fn without_overridden_defaults(
-    program: &Program,
-    inputs: &BTreeMap<String, Datum>,
-) -> Option<Program> {
-    program.without_overridden_defaults(|name| inputs.contains_key(name))
-}
-
-/// The program with the types of all values of the main graph said.
-fn with_types(program: &Program, inputs: &BTreeMap<String, Datum>) -> Option<Program> {
-    let open = program.undeclared();
-    if open.is_empty() {
-        return None;
-    }
-    let Led { model, interface, .. } = lead(&program.giving_all(&open), inputs).ok()?;
-    // A sequence is several outputs of the model, or one of another type.
-    let ty = |wanted: &Wanted| {
-        let output = model.graph.outputs.iter().find(|output| output.name == wanted.name);
-        output.filter(|_| wanted.kind == Kind::Tensor).map(|output| model.graph.ty(output.value).clone())
-    };
-    // An optional that holds a tensor has the type of that there.
-    let others = no_tensors(program);
-    let known = open.into_iter().zip(interface.outputs.iter().map(ty));
-    let known = known.filter(|(value, _)| !others.contains(value));
-    Some(program.declaring(&known.filter_map(|(value, ty)| Some((value, ty?))).collect()))
-}
-
-/// The values of the main graph that are sequences or optionals, as far as their operators tell. If there are
-/// any, the results of nodes that may pass one on are counted among them.
-fn no_tensors(program: &Program) -> BTreeSet<ValueId> {
-    let mut others = BTreeSet::new();
-    for node in &program.main.body.nodes {
-        let passes_one = node.bodies().next().is_some() || node.rest.op_type() == "Identity";
-        let may_be = passes_one && !others.is_empty();
-        let ports =
-            node.outputs.iter().enumerate().filter(|(port, _)| may_be || !composite::is_tensor(node, *port));
-        others.extend(ports.filter_map(|(_, &value)| value));
-    }
-    others
-}
-
-/// The program with constants for all operands that this program has as attributes.
-fn with_parameters(program: &Program, inputs: &BTreeMap<String, Datum>) -> Option<Program> {
-    with_parameters_of(program, inputs, &|_| true)
-}
-
-/// The program with constants for those operands of some nodes of the main graph that this program has as attributes.
-fn with_parameters_of(
-    program: &Program,
-    inputs: &BTreeMap<String, Datum>,
-    is_meant: &dyn Fn(usize) -> bool,
-) -> Option<Program> {
-    let mut open = program.open_parameters();
-    open.retain(|&(at, ..)| is_meant(at));
-    if open.is_empty() {
-        return None;
-    }
-    let values: Vec<ValueId> =
-        open.iter().map(|&(.., value)| value).collect::<BTreeSet<_>>().into_iter().collect();
-    let Led { model, inputs, .. } = lead(&program.giving_all(&values), inputs).ok()?;
-    let outputs = interp::evaluate(&model, &inputs, &Profile::DECLARED, Taps::Outputs).ok()?.outputs;
-    let known: BTreeMap<ValueId, Tensor> =
-        values.into_iter().zip(outputs.into_iter().map(|o| o.tensor)).collect();
-    let constants: Vec<_> = open.iter().map(|(at, slot, value)| (*at, *slot, known[value].clone())).collect();
-    Some(program.with_constants(&constants)?.pruned())
-}
-
-/// The program with its tensor inputs declared by their full types. `None` if they already are.
-fn with_sizes(program: &Program, inputs: &BTreeMap<String, Datum>) -> Option<Program> {
-    let mut said = program.clone();
-    let mut is_new = false;
-    for (port, there) in said.main.body.inputs.iter_mut().zip(&program.main.body.inputs) {
-        let known = inputs.get(program.main.name(there.value));
-        let Some(ty) = known.and_then(Datum::tensor).map(Tensor::ty) else { continue };
-        is_new |= onnx::import::declared_type(&there.declared).as_ref() != Some(&ty);
-        port.declared = unnamed(&ty);
-    }
-    is_new.then_some(said)
-}
-
-fn unnamed(ty: &Type) -> onnx::proto::ValueInfoProto {
-    onnx::proto::ValueInfoProto { name: None, ..value_info("", ty) }
-}
-
-#[cfg(test)]
-mod tests {
-    use ir::DType;
-
-    use super::*;
-
-    #[test]
-    fn what_is_no_tensor_is_not_said_to_be_one() {
-        let text = "<ir_version: 10, opset_import: [\"\" : 21]>\n\
-                    g (float[2] x) => (y) {\n  a = Abs(x)\n  o = Optional(a)\n  s = SequenceConstruct(a, a)\n  \
-                    n = Neg(a)\n  e = OptionalGetElement(o)\n  l = SequenceLength(s)\n  y = Add(e, n)\n}\n";
-        let program = Program::from_text(text).expect("a text");
-        let x = Tensor::from_f64_fn(&Type::new(DType::F32, [2]), |i| i as f64);
-        let typed = with_types(&program, &[("x".to_owned(), x.into())].into()).expect("types are not said");
-        let said: Vec<(&str, String)> = (typed.main.body.declared.iter())
-            .filter_map(|said| {
-                let ty = onnx::import::declared_type(&said.declared)?;
-                Some((typed.main.name(said.value?), ty.to_string()))
-            })
-            .collect();
-        let wanted = [("a", "f32[2]"), ("n", "f32[2]"), ("e", "f32[2]"), ("l", "i64[]")];
-        assert_eq!(said, wanted.map(|(name, ty)| (name, ty.to_owned())));
-    }
+/// What a node of the main graph gives first.
+fn gives(program: &Program, at: usize) -> Option<ValueId> {
+    program.main.body.nodes[at].outputs.iter().flatten().next().copied()
 }

@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
 use ir::{Datum, Type};
-use onnx::program::Program;
+use onnx::program::{Program, ValueId};
 use oracles::{Culprit, Finding, Symptom, differential};
 use worker::{Outcome, WorkerError};
 
 use super::{AskedAlone, Blamed, Suspect};
 use crate::composite::{Composite, composites};
-use crate::forms::{self, Form, Forms, Led, Written};
+use crate::forms::{self, Form, Forms, Led, Parameter, Undone, Written};
 use crate::symptom_match::{SymptomMatch, same_cause};
 use harness::case;
 use harness::isolate::Trial;
@@ -77,15 +77,18 @@ impl Suspect<'_> {
         }
         let mut inside = None;
         let forms = Forms::of(program, &inputs);
-        for (form, without) in forms.undone() {
+        for Undone { form, about, program: without } in forms.undone() {
             if !shows(target, finding, self.trial_of(&without, &inputs))? {
-                let mut name = form.name().to_owned();
-                if form == Form::Parameters {
-                    name += &self.parameter_of(target, finding, &forms, &inputs)?;
-                }
-                // A form has no dtype, but what comes out of it has.
-                let culprit = Culprit::new(&name, &[self.seen(finding)], false);
-                return Ok(Blamed { culprit: Some(culprit), ..Blamed::default() });
+                let (name, about) = match form {
+                    Form::Parameters => self
+                        .parameter_of(target, finding, &forms, &inputs)?
+                        .unwrap_or((form.name().to_owned(), about)),
+                    _ => (form.name().to_owned(), about),
+                };
+                // A form has no dtype, but what it gives or takes has.
+                let ty = self.off(finding).cloned().or_else(|| forms.type_of(about?));
+                let culprit = Some(Culprit::of_form(&name, ty.as_ref()));
+                return Ok(Blamed { culprit, ..Blamed::default() });
             }
             if form.has_body() {
                 inside.get_or_insert(without);
@@ -132,21 +135,21 @@ impl Suspect<'_> {
         Ok(Seen { blamed: Blamed { refuses_alone, ..blamed }, is_same })
     }
 
-    /// The operator whose computed operands are to blame, as ` of ` and its name. Empty if no single one is.
+    /// What the form is called if the computed operands of one operator are to blame, and what that operator gives.
     fn parameter_of(
         &self,
         target: &Target,
         finding: &Finding,
         forms: &Forms<'_>,
         inputs: &BTreeMap<String, Datum>,
-    ) -> Result<String, WorkerError> {
+    ) -> Result<Option<(String, Option<ValueId>)>, WorkerError> {
         let all = forms.parameters();
-        for (name, without) in &all {
-            if all.len() == 1 || !shows(target, finding, self.trial_of(without, inputs))? {
-                return Ok(format!(" of {name}"));
+        for Parameter { name, gives, program } in &all {
+            if all.len() == 1 || !shows(target, finding, self.trial_of(program, inputs))? {
+                return Ok(Some((format!("{} of {name}", Form::Parameters.name()), *gives)));
             }
         }
-        Ok(String::new())
+        Ok(None)
     }
 
     /// Another program for the same inputs.
@@ -156,12 +159,12 @@ impl Suspect<'_> {
         Trial::written(led.model, led.inputs, onnx, led.interface, self.profile)
     }
 
-    /// The type of the output that is off, or of the first.
-    fn seen(&self, finding: &Finding) -> Option<&Type> {
+    /// The type of the output that is off, where elements of one are.
+    fn off(&self, finding: &Finding) -> Option<&Type> {
         let graph = &self.model.graph;
-        let off = |worst: &oracles::Worst| graph.outputs.iter().find(|o| o.name == worst.output);
-        let output = finding.worst.as_ref().and_then(off).or(graph.outputs.first());
-        output.map(|output| graph.ty(output.value))
+        let worst = finding.worst.as_ref()?;
+        let output = graph.outputs.iter().find(|output| output.name == worst.output)?;
+        Some(graph.ty(output.value))
     }
 }
 

@@ -16,7 +16,7 @@ pub(super) fn candidates(shown: &Shown) -> Candidates<'_> {
     let flat = Problem::flat(problem.model.clone(), problem.inputs.clone());
     let forms = Forms::of(program, &inputs);
     let (undone, fewer) = (forms.undone(), forms.fewer_iterations());
-    let undone = undone.into_iter().map(|(_, program)| program);
+    let undone = undone.into_iter().map(|undone| undone.program);
     let smaller = fewer_outputs(program)
         .chain(values_inside(program))
         .chain(undone)
