@@ -152,6 +152,38 @@ fn the_words_of_the_later_operator_do_not_stop_a_reduction() {
     assert!(reduced.elements_after <= 3, "{reduced:?}");
 }
 
+/// An engine of which ReduceMean keeps axes that it should not, and of which all other operators are right about whatever they get.
+struct Keeping;
+
+impl Runner for Keeping {
+    fn describe(&self) -> Description {
+        Description { engine: "keeping".to_owned(), ..Reference.describe() }
+    }
+
+    fn run(&mut self, model: &Model, inputs: &[Tensor]) -> Result<Vec<Tensor>, EngineError> {
+        let text = model.to_string().replace("axes = [1], keepdims = 0", "axes = [1], keepdims = 1");
+        let text = text.replace("f32[2] = ReduceMean", "f32[2, 1] = ReduceMean");
+        let text = text.replace("f32[2] = Sub", "f32[2, 2] = Sub").replace("f32[2] = Neg", "f32[2, 1] = Neg");
+        Reference.run(&text.parse().map_err(|e| EngineError::Run(format!("{e}")))?, inputs)
+    }
+}
+
+/// The mean of [2] is [2, 1], and the difference of [2] and that is [2, 2], of which the sum is a number again.
+#[test]
+fn a_wrong_type_is_to_blame_for_what_a_later_operator_broadcasts_it_into() {
+    let model = "onnxsmith 1 opset 18 graph { %0: f32[2, 2] = variable \"x\" %1: f32[2] = variable \"v\" \
+                 %2: f32[2] = ReduceMean(%0) {axes = [1], keepdims = 0, noop_with_empty_axes = 0} \
+                 %3: f32[2] = Sub(%1, %2) %4: f32[] = ReduceL1(%3) {axes = [], keepdims = 0, noop_with_empty_axes = 0} \
+                 return \"y\" = %4 }";
+    let model: Model = model.parse().expect("a model");
+    let x = Tensor::from_f64_fn(&Type::new(DType::F32, [2, 2]), |i| i as f64);
+    let target = Target::here(Box::new(OnModels::new(Keeping))).remove(0);
+    let (finding, blamed) = blamed(&target, &model, &[x, f32s(2)]);
+    assert!(matches!(finding.symptom, oracles::Symptom::Mismatch(_)), "{finding:?}");
+    assert_eq!(finding.signature().to_string(), "keeping | ReduceMean f32 dense in context | mismatch later");
+    assert!(blamed.alone.is_none());
+}
+
 /// An engine that refuses two outputs of nodes of one name, and takes Exp of a sum for something else.
 struct Picky {
     /// The nodes of which it takes one as an output.

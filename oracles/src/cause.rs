@@ -170,7 +170,13 @@ mod tests {
         let culprit = culprit.map(|text| {
             let words: Vec<&str> = text.split(' ').collect();
             let (operator, dtype) = (words[0].to_owned(), words[1].to_owned());
-            Culprit { operator, dtype, shapes: "dense".to_owned(), alone: !words.contains(&"in") }
+            Culprit {
+                operator,
+                dtype,
+                shapes: "dense".to_owned(),
+                alone: !words.contains(&"in"),
+                is_reason: false,
+            }
         });
         let (backend, level) = (backend.to_owned(), "all".to_owned());
         Finding {

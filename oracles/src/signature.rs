@@ -87,12 +87,22 @@ pub struct Culprit {
     /// Whether the operator alone shows the fault; otherwise it is the first to diverge within the graph, or gives
     /// alone the wrong type that a later operator fails on.
     pub alone: bool,
+    /// Whether it gives that wrong type, and with the right one in its place the graph is right. Files of earlier versions do not say so of
+    /// refusals and panics, of which all that an operator is to blame for in its graph are of this kind.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_reason: bool,
 }
 
 impl Culprit {
     /// The culprit for an operator on operands of these types.
     pub fn new(operator: &str, operands: &[Option<&Type>], alone: bool) -> Self {
-        Self { operator: operator.to_owned(), dtype: dtypes(operands), shapes: shape_class(operands), alone }
+        Self {
+            operator: operator.to_owned(),
+            dtype: dtypes(operands),
+            shapes: shape_class(operands),
+            alone,
+            is_reason: false,
+        }
     }
 
     /// The culprit for a form of programs that is about a value of this type, if that is known.
@@ -191,6 +201,7 @@ impl Signature {
         let symptom = match &finding.symptom {
             Symptom::Fault { kind, .. } if finding.is_consequence() => format!("{kind} later"),
             Symptom::Rejected { .. } if finding.is_consequence() => "rejected later".to_owned(),
+            Symptom::Mismatch(_) if finding.is_consequence() => "mismatch later".to_owned(),
             symptom => told(symptom),
         };
         let culprit = match &finding.culprit {

@@ -176,12 +176,14 @@ impl Finding {
         self.check.as_ref().filter(|check| !is_alone || check.oracle == ROUND_TRIP)
     }
 
-    /// Whether the symptom is only a consequence of the culprit's wrong type: a later operator refuses it, or
-    /// panics on it. Which operator that is, and in which words it complains, depends on the case and not on
-    /// the fault.
+    /// Whether it is only the consequence of what the culprit does: a later operator refuses a wrong type, panics on it, or makes wrong
+    /// elements of it. Which operator that is, in which words and how far they are off, is the case's and not the fault's.
     pub fn is_consequence(&self) -> bool {
-        let is_in_context = self.culprit.as_ref().is_some_and(|culprit| !culprit.alone && !culprit.is_form());
-        is_in_context && matches!(self.symptom, Symptom::Rejected { .. } | Symptom::Fault { .. })
+        let Some(culprit) = self.culprit.as_ref().filter(|culprit| !culprit.alone && !culprit.is_form())
+        else {
+            return false;
+        };
+        culprit.is_reason || matches!(self.symptom, Symptom::Rejected { .. } | Symptom::Fault { .. })
     }
 
     /// Whether several operators are at fault together: more than one is left of its case, and none is wrong alone.

@@ -5,11 +5,11 @@
 //! before one whose does not, then one that shows the very same before one that shows something of the kind
 //! (`likeness`), then the first.
 //!
-//! Where no operator refuses or panics alone and the graph does, one that gives a wrong type alone is the culprit "in
-//! context", if the graph does not do that any more with the right value in its place: a later operator chokes on the
-//! wrong type (`reason`).
+//! Where no operator refuses, panics or has wrong elements alone and the graph does, one that gives a wrong type alone is the
+//! culprit "in context", if the graph does not do that any more with the right value in its place: a later operator chokes on
+//! the wrong type, or broadcasts it (`reason`).
 //!
-//! Where elements are off and no operator is wrong alone, the graph runs once more with every value as an output, and the
+//! Where elements are off and no wrong type is the reason, the graph runs once more with every value as an output, and the
 //! first to diverge is the culprit "in context" (`divergent`). Where none diverges then, tapping the values hides the
 //! fault (it stops a fusion), and the graph as a whole is to blame.
 
@@ -237,15 +237,23 @@ pub(crate) struct Whole<'a> {
 impl Whole<'_> {
     fn blame(&self, finding: &Finding) -> Result<Blamed, WorkerError> {
         let AskedAlone { guilty, reasons, refuses_alone, .. } = self.ask_alone(finding, |_| true)?;
-        let blamed = match (guilty, &finding.symptom) {
-            (Some(id), _) => self.alone(id),
-            (None, Symptom::Mismatch(_)) => self.first_divergent()?,
-            (None, symptom) => self.reason(&reasons, symptom)?,
+        let blamed = match guilty {
+            Some(id) => self.alone(id),
+            None => self.in_its_graph(&reasons, &finding.symptom)?,
         };
         Ok(Blamed { refuses_alone, ..blamed })
     }
 
-    /// Runs operators alone: those that a wrong output depends on and that `is_asked` accepts.
+    /// Who is to blame for what no operator shows alone: one whose wrong type is the reason, or the first to diverge.
+    fn in_its_graph(&self, reasons: &[NodeId], symptom: &Symptom) -> Result<Blamed, WorkerError> {
+        let blamed = self.reason(reasons, symptom)?;
+        match symptom {
+            Symptom::Mismatch(_) if blamed.culprit.is_none() => self.first_divergent(),
+            _ => Ok(blamed),
+        }
+    }
+
+    /// Asks each operator that a wrong output depends on alone, of those that are to be asked.
     fn ask_alone(
         &self,
         finding: &Finding,
@@ -308,6 +316,12 @@ impl Whole<'_> {
     /// An operator to blame that fails within the graph alone.
     pub(crate) fn in_context(&self, id: NodeId) -> Blamed {
         Blamed { culprit: self.culprit(id, false), node: Some(id), ..Blamed::default() }
+    }
+
+    /// An operator to blame whose wrong type makes the graph fail.
+    pub(crate) fn of_wrong_type(&self, id: NodeId) -> Blamed {
+        let culprit = self.culprit(id, false).map(|culprit| Culprit { is_reason: true, ..culprit });
+        Blamed { culprit, ..self.in_context(id) }
     }
 
     fn culprit(&self, id: NodeId, alone: bool) -> Option<Culprit> {

@@ -2,7 +2,7 @@
 //!
 //! A graph may hold several operators that an engine gets wrong. One that fails in the very same way is a better
 //! suspect than one that merely fails; and where no operator fails in a way that is like it, one that gives a wrong
-//! type may be the reason why a later operator refuses what it is given.
+//! type may be the reason why a later operator refuses what it is given, or broadcasts it into wrong elements.
 
 use oracles::Symptom;
 use oracles::message::cause;
@@ -12,7 +12,7 @@ use oracles::message::cause;
 pub(crate) enum SymptomMatch {
     /// Nothing in common.
     Other,
-    /// Not like it, but it may be the reason for it: a wrong type, which a later operator refuses or panics on.
+    /// Not like it, but it may be the reason for it: a wrong type, which a later operator refuses, panics on, or makes wrong elements of.
     Reason,
     /// Symptoms of one kind: other wrong elements, a panic at another place, the same refusal at another
     /// stage.
@@ -39,7 +39,7 @@ impl SymptomMatch {
             {
                 Self::Related
             }
-            (Symptom::WrongType, Symptom::Rejected { .. }) => Self::Reason,
+            (Symptom::WrongType, Symptom::Rejected { .. } | Symptom::Mismatch(_)) => Self::Reason,
             (Symptom::WrongType, Symptom::Fault { kind, .. }) if kind == "panic" => Self::Reason,
             _ => Self::Other,
         }
@@ -114,8 +114,9 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_type_is_a_reason_to_refuse_and_not_the_other_way_round() {
-        for whole in [refusal("run", "rank 0"), fault("panic", "chunk_size must not be zero")] {
+    fn a_wrong_type_is_a_reason_to_fail_and_not_the_other_way_round() {
+        let off = Symptom::Mismatch(ErrorShape::Gross);
+        for whole in [refusal("run", "rank 0"), fault("panic", "chunk_size must not be zero"), off] {
             assert_eq!(SymptomMatch::of(&Symptom::WrongType, &whole), SymptomMatch::Reason);
             assert_eq!(SymptomMatch::of(&whole, &Symptom::WrongType), SymptomMatch::Other);
             assert!(!same_kind(&Symptom::WrongType, &whole));

@@ -1,4 +1,4 @@
-//! The operator whose wrong type is the reason for a refusal, or for a panic.
+//! The operator whose wrong type is the reason for a refusal, for a panic, or for wrong elements.
 //!
 //! An operator that gives a wrong type need not have to do with what a later one says. So the right values take its place,
 //! as inputs, and the graph runs again. If that changes what comes of it, the wrong type was the reason. Several
@@ -22,7 +22,7 @@ impl Whole<'_> {
             let trial = Trial::of(model, inputs, self.target.profile);
             let found = trial.map(|trial| trial.run(self.target)).transpose()?.flatten();
             if !found.is_some_and(|(found, _)| same_kind(&found.symptom, symptom)) {
-                return Ok(self.in_context(node));
+                return Ok(self.of_wrong_type(node));
             }
         }
         Ok(Blamed::default())
