@@ -28,7 +28,8 @@ pub struct Comparison {
     /// How many integers are not the low bits of a number that the dtype does not have, but something else
     /// that the profile allows.
     pub saturated: usize,
-    /// The mismatch that is most ULP beyond its bound.
+    /// The mismatch that says most: one that is not [slight](Mismatch::is_slight) if there is any, and of such the one that is most ULP beyond
+    /// its bound.
     pub worst: Option<Mismatch>,
     /// The largest share of its bound that an acceptable element uses, of those with a bound above 0.
     pub used: f64,
@@ -51,6 +52,19 @@ pub struct Mismatch {
     pub actual: f64,
     /// The distance in ULP of the dtype at the expected value; for integers the difference.
     pub ulp: f64,
+}
+
+impl Mismatch {
+    /// Whether the element is within 16 times its bound: a question of accuracy, and not another value.
+    pub fn is_slight(&self) -> bool {
+        // False for NaN and for infinities that are not expected; of expected ones the distance is infinite.
+        (self.actual - self.expected).abs() <= 16.0 * self.bound
+    }
+
+    /// How much an element says: by whether it is another value, and then by how many ULP it is beyond its bound.
+    fn gravity(&self, beyond: f64) -> (bool, f64) {
+        (!self.is_slight(), beyond)
+    }
 }
 
 /// The tensor is not of the type the reference has.
@@ -130,7 +144,7 @@ pub fn compare(expected: &Bounded, actual: &Tensor, profile: &Profile) -> Result
 
 fn floats(all: &mut Comparison, expected: &Bounded, actual: &Tensor, profile: &Profile) {
     let format = actual.dtype().float();
-    let mut excess = f64::NEG_INFINITY;
+    let mut gravest = (false, f64::NEG_INFINITY);
     for (index, (value, actual)) in expected.tensor.to_f64s().into_iter().zip(actual.to_f64s()).enumerate() {
         let bound = expected.error_at(index);
         let overflown = if bound == f64::INFINITY { expected.overflown_at(index) } else { None };
@@ -164,10 +178,10 @@ fn floats(all: &mut Comparison, expected: &Bounded, actual: &Tensor, profile: &P
             continue;
         }
         all.mismatches += 1;
-        let beyond = ulp - bound / scale;
-        if beyond > excess || all.worst.is_none() {
-            excess = beyond;
-            all.worst = Some(Mismatch { index, expected: value, bound, actual, ulp });
+        let mismatch = Mismatch { index, expected: value, bound, actual, ulp };
+        let gravity = mismatch.gravity(ulp - bound / scale);
+        if gravity > gravest || all.worst.is_none() {
+            (gravest, all.worst) = (gravity, Some(mismatch));
         }
     }
 }
@@ -209,8 +223,9 @@ fn integers(all: &mut Comparison, expected: &Bounded, actual: &Tensor) {
         all.mismatches += 1;
         let ulp = (actual - value).abs() as f64;
         all.max_ulp = all.max_ulp.max(ulp);
-        if all.worst.is_none_or(|w| ulp > w.ulp) {
-            all.worst = Some(Mismatch { index, expected: value as f64, bound, actual: actual as f64, ulp });
+        let mismatch = Mismatch { index, expected: value as f64, bound, actual: actual as f64, ulp };
+        if all.worst.is_none_or(|worst| mismatch.gravity(ulp) > worst.gravity(worst.ulp)) {
+            all.worst = Some(mismatch);
         }
     }
 }
@@ -256,6 +271,22 @@ mod tests {
         let off = against(&expected, &[1.75, 0.0, 3.0], &Profile::TIGHT);
         assert_eq!(off.worst.map(|w| (w.index, w.bound)), Some((0, 0.5)));
         assert!(!against(&expected, &[f64::NAN, 0.0, 3.0], &Profile::TIGHT).passes());
+    }
+
+    /// The first element is further off, but not by much of what it may be.
+    #[test]
+    fn what_is_another_value_says_more_than_what_is_further_off_within_a_wide_bound() {
+        let expected = bounded(&[8.0, 1.0, 1.0], &[1.0, 0.0, 0.0]);
+        let worst = against(&expected, &[0.0, 2.0, 1.5], &Profile::TIGHT).worst.expect("it is off");
+        assert_eq!((worst.index, worst.is_slight()), (1, false));
+        let ty = Type::new(DType::U8, [3]);
+        let whole = |values: [i128; 3]| Tensor::from_i128_fn(&ty, |i| values[i]);
+        let expected = Bounded { tensor: whole([8, 1, 1]), ..expected };
+        let worst = compare(&expected, &whole([0, 1, 0]), &Profile::TIGHT).unwrap().worst.expect("it is off");
+        assert_eq!((worst.index, worst.is_slight()), (2, false));
+        let slight =
+            compare(&expected, &whole([0, 1, 1]), &Profile::TIGHT).unwrap().worst.expect("it is off");
+        assert_eq!((slight.index, slight.is_slight()), (0, true));
     }
 
     #[test]

@@ -204,7 +204,7 @@ pub(crate) fn error_shape(worst: &Mismatch) -> ErrorShape {
         ErrorShape::Infinite
     } else if actual.is_finite() && !expected.is_finite() {
         ErrorShape::Finite
-    } else if (actual - expected).abs() <= 16.0 * worst.bound {
+    } else if worst.is_slight() {
         ErrorShape::Slight
     } else {
         ErrorShape::Gross
