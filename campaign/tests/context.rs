@@ -245,3 +245,30 @@ fn values_that_are_no_outputs_together_are_tapped_apart() {
         assert_eq!(blamed, "picky | whole graph, hidden by taps | mismatch gross", "{one_of}");
     }
 }
+
+/// An engine that is wrong once about a graph of several operators, and right ever after.
+struct Fickle {
+    was_wrong: bool,
+}
+
+impl Runner for Fickle {
+    fn describe(&self) -> Description {
+        Description { engine: "fickle".to_owned(), ..Reference.describe() }
+    }
+
+    fn run(&mut self, model: &Model, inputs: &[Tensor]) -> Result<Vec<Tensor>, EngineError> {
+        let outputs = Reference.run(model, inputs)?;
+        if std::mem::replace(&mut self.was_wrong, true) {
+            return Ok(outputs);
+        }
+        Ok(outputs.iter().map(|output| Tensor::from_f64_fn(&output.ty(), |_| f64::NAN)).collect())
+    }
+}
+
+#[test]
+fn what_does_not_come_again_is_hidden_by_nothing() {
+    let (model, inputs) = chain(&["Floor", "Neg"], 4);
+    let target = Target::here(Box::new(OnModels::new(Fickle { was_wrong: false }))).remove(0);
+    let (finding, _) = blamed(&target, &model, &inputs);
+    assert_eq!(finding.signature().to_string(), "fickle | whole graph | mismatch nan");
+}

@@ -232,16 +232,37 @@ fn at(name: &str, comparison: &Comparison, worst: &Mismatch, right: &Bounded, ac
 }
 
 fn describe(worst: &Worst) -> String {
-    let Worst { output, index, got, expected, bound, mismatches, elements } = worst;
+    let Worst { output, index, got, mismatches, elements, .. } = worst;
     format!(
-        "output `{output}`: {mismatches} of {elements} elements are off; the worst is element {index}: {got} where \
-         {expected} ± {bound} is right"
+        "output `{output}`: {mismatches} of {elements} elements are off; the worst is element {index}: {got} where {} is right",
+        worst.right()
     )
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A bound below every number of the dtype leaves open the sign of a zero, and nothing else.
+    #[test]
+    fn a_zero_of_either_sign_is_told_as_that() {
+        let y = |value| Tensor::from_f64_fn(&ir::Type::new(ir::DType::F32, [1]), |_| value);
+        let detail = |value, bound| {
+            let (tensor, error) = (y(value), vec![bound]);
+            let right =
+                Bounded { tensor, error, undefined: Vec::new(), overflown: Vec::new(), is_open: false };
+            let expected =
+                Expected { names: &["y".to_owned()], outputs: &[right], profile: &Profile::DECLARED };
+            let outcome = Outcome::Outputs(vec![("y".to_owned(), y(f64::NAN))]);
+            match judge("engine", "all", &outcome, &expected) {
+                Verdict::Bug(finding) => finding.detail,
+                other => panic!("{other:?}"),
+            }
+        };
+        assert!(detail(0.0, f64::from_bits(1)).ends_with("NaN where a zero of either sign is right"));
+        assert!(detail(0.0, 0.5).ends_with("NaN where 0.0 ± 5e-1 is right"));
+        assert!(detail(1.0, f64::from_bits(1)).ends_with("NaN where 1.0 ± 5e-324 is right"));
+    }
 
     #[test]
     fn one_mistake_in_the_protocol_has_one_signature_and_names_its_field() {

@@ -43,7 +43,8 @@ pub enum Symptom {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ErrorShape {
-    /// NaN where a number is right.
+    /// NaN where a number is right. Files of earlier versions spell it `na-n`.
+    #[serde(rename = "nan", alias = "na-n")]
     NaN,
     /// An infinity where a finite number is right.
     Infinite,
@@ -314,5 +315,9 @@ mod tests {
         let finding: Finding = serde_json::from_str(text).expect("a finding");
         assert_eq!(finding.signature().to_string(), "x | whole graph | wrong type");
         assert!(finding.core.is_none() && finding.after.is_empty());
+        let text = text.replace(r#""wrong_type""#, r#"{"mismatch":"na-n"}"#);
+        let finding: Finding = serde_json::from_str(&text).expect("a finding");
+        assert_eq!(finding.symptom, Symptom::Mismatch(ErrorShape::NaN));
+        assert_eq!(serde_json::to_string(&finding.symptom).expect("a text"), r#"{"mismatch":"nan"}"#);
     }
 }

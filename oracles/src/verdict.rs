@@ -149,6 +149,19 @@ pub struct Worst {
     pub elements: usize,
 }
 
+impl Worst {
+    /// What is right, in words.
+    pub fn right(&self) -> String {
+        let Self { expected, bound, .. } = self;
+        let is = |text: &str, number: f64| text.parse() == Ok(number);
+        if is(expected, 0.0) && is(bound, f64::from_bits(1)) {
+            // The bound of a zero of which the sign alone is open.
+            return "a zero of either sign".to_owned();
+        }
+        format!("{expected} ± {bound}")
+    }
+}
+
 /// One question of an oracle that asks further questions about a case.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Check {

@@ -1,8 +1,10 @@
 //! The first operator to diverge within a graph.
 //!
-//! Where no operator fails alone, the graph runs once more with every value as an [output](crate::tapped).
+//! Where no operator fails alone, the graph runs once more with every value as an [output](crate::tapped). Where nothing is off then, it
+//! runs without taps again, as what it showed may come and go.
 
 use std::cell::OnceCell;
+use std::collections::BTreeSet;
 
 use ir::{NodeId, Value};
 use oracles::{Expected, Symptom, Verdict, allowance, judge};
@@ -11,6 +13,10 @@ use worker::{Outcome, WorkerError};
 use crate::blame::{Blamed, Whole};
 use crate::tapped::{self, Parts, Tapped};
 use harness::isolate::Isolated;
+
+/// How often a graph runs again before it is said that taps hide what is wrong with it. Once is not enough: what comes and goes may be seen
+/// in half of all runs.
+const AGAIN: usize = 3;
 
 impl Whole<'_> {
     /// The first node, in SSA order, whose outputs are off when values are tapped; or that none is, which hides the
@@ -37,8 +43,24 @@ impl Whole<'_> {
             return Ok(self.in_context(id));
         }
         // An output that no operator computes is not among the taps.
-        let hidden_by_taps = flat.graph.outputs.iter().all(|o| judged.contains(&o.value.node));
-        Ok(Blamed { hidden_by_taps, ..Blamed::default() })
+        let are_judged = flat.graph.outputs.iter().all(|o| judged.contains(&o.value.node));
+        Ok(Blamed { hidden_by_taps: are_judged && self.is_off_again(&narrowed)?, ..Blamed::default() })
+    }
+
+    /// Whether the graph without taps is off whenever it runs: what comes and goes is hidden by nothing.
+    fn is_off_again(&self, narrowed: &OnceCell<Vec<bool>>) -> Result<bool, WorkerError> {
+        let Isolated { flat, inputs, .. } = self.isolated;
+        let outputs: BTreeSet<Value> = flat.graph.outputs.iter().map(|output| output.value).collect();
+        let outputs: Vec<Value> = outputs.into_iter().collect();
+        for _ in 0..AGAIN {
+            let Tapped::Ran(outcome) = tapped::run(self.target, flat, inputs, &outputs)? else {
+                return Ok(false);
+            };
+            if !outputs.iter().any(|&output| self.is_off(output, &outcome, narrowed)) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     /// Whether a tap is off, and not merely because the target's integers are as narrow as it declares.

@@ -42,7 +42,7 @@ pub(super) fn program(evidence: &Evidence) -> String {
     }
     if let (Some(worst), true) = (&evidence.finding.worst, evidence.has_worst_output()) {
         let (output, index) = (literal(&worst.output), worst.index);
-        let note = literal(&format!("where {} ± {} is right", worst.expected, worst.bound));
+        let note = literal(&format!("where {} is right", worst.right()));
         let _ = writeln!(text, "print(\"element {index}:\", outputs[{output}].reshape(-1)[{index}], {note})");
     }
     text

@@ -120,10 +120,8 @@ fn expected(evidence: &Evidence) -> String {
     let Some(worst) = evidence.finding.worst.as_ref().filter(|_| evidence.has_worst_output()) else {
         return String::new();
     };
-    let what = format!(
-        "element {} of {} is {}, {} ± {} is right",
-        worst.index, worst.output, worst.got, worst.expected, worst.bound
-    );
+    let what =
+        format!("element {} of {} is {}, {} is right", worst.index, worst.output, worst.got, worst.right());
     format!("    println!(\"{{}}\", {what:?});\n")
 }
 
