@@ -16,6 +16,7 @@ use interp::Profile;
 use ir::{Attributes, DType, DTypes, NodeKind, Operation, Tensor, Type, Value};
 use onnxsmith_campaign::replay::{Grade, Replay, replay};
 use ops::{Graph, Model, Op};
+use oracles::{ErrorShape, Symptom, Verdict};
 use triage::invent::Given;
 use triage::reduce::{Budget, ReduceError, Reduced, Reduction, reduce};
 use worker::{Description, EngineError};
@@ -83,6 +84,44 @@ impl Runner for Fusing {
         }
         Reference.run(&model, inputs)
     }
+}
+
+/// An engine that writes models, and is right.
+struct Writing;
+
+impl Runner for Writing {
+    fn describe(&self) -> Description {
+        let right = Reference.describe();
+        Description { engine: "writing".to_owned(), written: right.levels.clone(), ..right }
+    }
+
+    fn run(&mut self, model: &Model, inputs: &[Tensor]) -> Result<Vec<Tensor>, EngineError> {
+        Reference.run(model, inputs)
+    }
+}
+
+#[test]
+fn where_nothing_is_found_the_target_that_showed_the_finding_is_named() {
+    let targets = Target::here(Box::new(OnModels::new(Writing)));
+    let (model, inputs) = chain(1);
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = save(folder.path(), model, inputs);
+    let shown_by = || match reduced(&path, &targets, AMPLE) {
+        Err(ReduceError::NoFinding { shown_by, .. }) => shown_by,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(shown_by(), None);
+    let written = targets[0].written().expect("it writes models");
+    let off = Symptom::Mismatch(ErrorShape::Gross);
+    let Verdict::Bug(finding) = Verdict::bug(&written.backend, &written.level, off, String::new()) else {
+        panic!("a finding")
+    };
+    let at = path.join("case.json");
+    let mut about: serde_json::Value =
+        serde_json::from_slice(&std::fs::read(&at).expect("a file")).expect("JSON");
+    about["findings"] = serde_json::json!([finding]);
+    std::fs::write(&at, about.to_string()).expect("a file");
+    assert_eq!(shown_by(), Some(written.on()));
 }
 
 /// Writes a case as a campaign does.

@@ -53,6 +53,9 @@ pub(crate) fn run(common: Common, args: &Reduce) -> anyhow::Result<Exit> {
             let given = if args.case.is_dir() { Vec::new() } else { flags(&args.given, common) };
             bail!("{e}; blame says which operator it is:\n    {}", shell::blame(&args.case, on, &given))
         }
+        Err(ref e @ ReduceError::NoFinding { shown_by: Some(ref on), .. }) => {
+            bail!("{e}; what the engine writes of its model showed one: --on {on}")
+        }
         Err(e @ ReduceError::NoFinding { .. }) => bail!("{e}; {}", to_do(&args.case)),
         reduced => reduced.with_context(|| format!("{} is not reduced", args.case.display()))?,
     };

@@ -104,6 +104,9 @@ pub enum ReduceError {
     NoFinding {
         /// What each target showed instead, for each data set.
         showed: Vec<String>,
+        /// What showed the case's finding, as a command to be pasted names it, where that is a target that was not asked: the model that
+        /// an engine has written.
+        shown_by: Option<String>,
     },
     /// There is nothing but what is right, and further off than good implementations are.
     #[error(
@@ -180,7 +183,21 @@ pub fn reduce(
         on_best(size);
         save(out, &about, shown)
     };
-    reduce_problems(&problems, reduction, &mut keep)
+    reduce_problems(&problems, reduction, &mut keep).map_err(|error| match error {
+        ReduceError::NoFinding { showed, .. } => {
+            ReduceError::NoFinding { showed, shown_by: shown_by(&about.findings, &targets) }
+        }
+        error => error,
+    })
+}
+
+/// The first of the models that the targets have written on which one of these findings was made.
+fn shown_by(findings: &[Finding], targets: &[Target]) -> Option<String> {
+    let is_of = |target: &Target, finding: &Finding| {
+        (&finding.backend, &finding.level) == (&target.backend, &target.level)
+    };
+    let mut written = targets.iter().filter_map(Target::written);
+    written.find(|target| findings.iter().any(|finding| is_of(target, finding))).map(|target| target.on())
 }
 
 /// Reduces the first of several problems that shows a finding on a target.
@@ -254,7 +271,7 @@ fn find<'t>(
     }
     Err(match suspect {
         Some((target, why)) => ReduceError::Suspect { target: target.name(), on: target.on(), why },
-        None => ReduceError::NoFinding { showed },
+        None => ReduceError::NoFinding { showed, shown_by: None },
     })
 }
 
