@@ -54,7 +54,7 @@ pub struct Member {
 }
 
 impl Report {
-    /// The findings in groups of one cause each: new ones before known ones, the most frequent first. `alike` is how
+    /// The findings in groups of one cause each: new ones before known ones, those with the most new findings first, then the most frequent. `alike` is how
     /// alike messages have to be, from 0 to 1; [`cause::ALIKE`] is usual.
     pub fn groups(&self, alike: f64) -> Vec<Group> {
         let findings: Vec<&Finding> = self.clusters.iter().map(|c| &c.example).collect();
@@ -62,7 +62,8 @@ impl Report {
         let members = |part: Vec<usize>| part.into_iter().map(|i| &self.clusters[i]).collect::<Vec<_>>();
         let mut groups: Vec<Group> = parts.into_iter().filter_map(|part| Group::of(&members(part))).collect();
         groups.sort_by(|a, b| {
-            let order = a.known.is_some().cmp(&b.known.is_some()).then(b.count.cmp(&a.count));
+            let order = a.known.is_some().cmp(&b.known.is_some()).then(b.new_count().cmp(&a.new_count()));
+            let order = order.then(b.count.cmp(&a.count));
             order.then_with(|| a.title().cmp(&b.title())).then_with(|| a.smallest.cmp(&b.smallest))
         });
         groups
@@ -98,6 +99,16 @@ impl Group {
             others: smallest.others.clone(),
             signatures: clusters.iter().map(member).collect(),
         })
+    }
+
+    /// The signatures that are not known.
+    pub fn new_signatures(&self) -> impl Iterator<Item = &Member> {
+        self.signatures.iter().filter(|member| member.known.is_none())
+    }
+
+    /// How many findings have a signature that is not known.
+    pub fn new_count(&self) -> u64 {
+        self.new_signatures().map(|member| member.count).sum()
     }
 
     /// What is wrong, in a line.
@@ -218,6 +229,7 @@ mod tests {
         let group = Group::of(&all.iter().collect::<Vec<_>>()).expect("a group");
         let signatures: Vec<&str> = group.signatures.iter().map(|member| member.signature.as_str()).collect();
         assert_eq!(signatures, ["more", "seldom", "often"]);
+        assert_eq!((group.new_signatures().count(), group.new_count()), (2, 11));
         assert_eq!((group.example.detail.as_str(), group.known, group.count), ("seldom", None, 12));
         let known = Group::of(&[&all[0]]).expect("a group");
         assert_eq!(known.known.as_deref(), Some("here"));

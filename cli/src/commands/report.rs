@@ -121,25 +121,35 @@ pub(super) fn new_causes(groups: &[Group]) -> String {
     }
 }
 
-/// A cause with its smallest case, reduced.
+/// A cause with its smallest case, reduced. Of one that is new, its new findings are counted, and those that are known apart.
 fn cause(group: &Group) -> String {
     let alone = if group.is_odd_one_out() { " (the others agree with the reference)" } else { "" };
-    let told = match &group.known {
-        Some(at) => format!("known: {at}"),
-        None => signatures(group),
+    let (count, told) = match &group.known {
+        Some(at) => (group.count, format!("known: {at}")),
+        None => (group.new_count(), signatures(group)),
     };
     let caution = group.caution().map(str::to_owned);
     let smallest = super::fuzz::place(group.reduced.as_deref().or(group.smallest.as_deref()));
     let lines: Vec<String> = [Some(told), caution, Some(smallest)].into_iter().flatten().collect();
-    format!("{:>6} × {}{alone}\n         {}\n", group.count, group.title(), lines.join("\n         "))
+    format!("{count:>6} × {}{alone}\n         {}\n", group.title(), lines.join("\n         "))
 }
 
-/// The signature that most of a cause's findings have, and how many others there are.
+/// The new signature that most of a cause's findings have, how many others there are, and how many findings are known.
 fn signatures(group: &Group) -> String {
-    let Some(first) = group.signatures.first() else { return String::new() };
-    match group.signatures.len() - 1 {
-        0 => first.signature.clone(),
-        1 => format!("{} (and one more signature)", first.signature),
-        more => format!("{} (and {more} more signatures)", first.signature),
+    let Some(first) = group.new_signatures().next() else { return String::new() };
+    let others = match group.new_signatures().count() - 1 {
+        0 => None,
+        1 => Some("one more signature".to_owned()),
+        more => Some(format!("{more} more signatures")),
+    };
+    let known = match group.count - group.new_count() {
+        0 => None,
+        1 => Some("one more finding is known".to_owned()),
+        known => Some(format!("{known} more findings are known")),
+    };
+    let told: Vec<String> = [others, known].into_iter().flatten().collect();
+    match told.is_empty() {
+        true => first.signature.clone(),
+        false => format!("{} (and {})", first.signature, told.join(", and ")),
     }
 }
