@@ -3,6 +3,7 @@
 //! | module | holds |
 //! |---|---|
 //! | `queue` | which case is next, and when it is enough |
+//! | `work` | what each thread does |
 //! | `run` | one case: made, run and judged |
 //! | `count` | what one case adds to the report |
 //! | `reduced` | what a case that is to be saved is reduced to |
@@ -16,6 +17,7 @@ mod ledger;
 mod queue;
 mod reduced;
 mod run;
+mod work;
 
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
@@ -37,6 +39,7 @@ use count::{Counted, Find};
 use ledger::Ledger;
 use queue::Queue;
 use reduced::Seen;
+use work::Work;
 
 /// What to do and for how long.
 pub struct Plan<'p> {
@@ -158,44 +161,8 @@ pub fn fuzz(
     let _end = End::of(plan, seconds);
     let narrowed = run::Narrowed::of(plan);
     let seen = Seen::new(plan, &store.total()?.clusters);
-    let mut ledger = Ledger::new(plan, store, on_event, &queue)?;
-    let cut_off = std::thread::scope(|scope| {
-        let (sender, receiver) = mpsc::sync_channel(WAITING * plan.jobs.max(1));
-        for _ in 0..plan.jobs.max(1) {
-            let sender = sender.clone();
-            let (queue, schedule, narrowed, seen) = (&queue, &schedule, &narrowed, &seen);
-            scope.spawn(move || {
-                let _closing = queue.closing();
-                while let Some(number) = queue.next() {
-                    let index = plan.shard.case(number);
-                    let mut turn = schedule.turn(number, plan.maker.stream(index));
-                    let ran = match run::run(plan, narrowed, index, turn.level, &|| queue.is_over()) {
-                        Some(ran) if !plan.has_cut() => ran,
-                        Some(_) | None if queue.is_stopped() => break,
-                        // Others behind it may be done, and count.
-                        Some(_) | None => run::Ran::cut_off(index),
-                    };
-                    turn.signatures = ran.signatures();
-                    let mut counted = Counted::new(plan, ran);
-                    if counted.reduce(plan, seen, &|| queue.is_over()).is_err() && queue.is_stopped() {
-                        break;
-                    }
-                    if sender.send((number, counted)).is_err() {
-                        break;
-                    }
-                }
-            });
-        }
-        drop(sender);
-        let stored = store_in_order(&mut ledger, &queue, &receiver);
-        // Whatever is still under way ends at the next send.
-        queue.close();
-        if stored.is_err() {
-            // What came before the case that failed is worth a try; where that fails too, it runs again.
-            let _ = ledger.commit(queue.seconds());
-        }
-        stored
-    })?;
+    let work = Work { plan, queue: &queue, schedule: &schedule, narrowed: &narrowed, seen: &seen };
+    let cut_off = run_all(&work, &mut Ledger::new(plan, store, on_event, &queue)?)?;
     let mut report = store.report()?;
     let late = plan.targets.iter().map(|target| (target.backend.clone(), target.late_faults()));
     report.late_faults = late.filter(|(_, faults)| !faults.is_empty()).collect();
@@ -208,6 +175,27 @@ pub fn fuzz(
         }
     }
     Ok(report)
+}
+
+/// Runs cases on threads until there are no more, and counts and stores them on this one. Gives those that were cut off.
+fn run_all(work: &Work<'_>, ledger: &mut Ledger<'_>) -> Result<Vec<Counted>, StoreError> {
+    let (queue, jobs) = (work.queue, work.plan.jobs.max(1));
+    std::thread::scope(|scope| {
+        let (sender, receiver) = mpsc::sync_channel(WAITING * jobs);
+        for _ in 0..jobs {
+            let sender = sender.clone();
+            scope.spawn(move || work.send_all(&sender));
+        }
+        drop(sender);
+        let stored = store_in_order(ledger, queue, &receiver);
+        // Whatever is still under way ends at the next send.
+        queue.close();
+        if stored.is_err() {
+            // What came before the case that failed is worth a try; where that fails too, it runs again.
+            let _ = ledger.commit(queue.seconds());
+        }
+        stored
+    })
 }
 
 /// Takes results as they come, and counts and stores them in the order of their numbers. What was cut off counts where something
