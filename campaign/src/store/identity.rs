@@ -88,7 +88,7 @@ impl Identity {
             shard: plan.shard,
             opset: maker.opset,
             nodes: maker.nodes.as_ref().map(|nodes| (*nodes.start(), *nodes.end())),
-            policy: serde_json::to_value(maker.policy.told()).unwrap_or_default(),
+            policy: as_json(&maker.policy.told()),
             settings: settings(&maker.settings),
             swarm: maker.swarm,
             values: maker.values,
@@ -103,9 +103,8 @@ impl Identity {
 
     /// What differs, one line each; empty where nothing does.
     pub fn differences(&self, other: &Self) -> Vec<String> {
-        let value = |identity| serde_json::to_value(identity).unwrap_or_default();
         let mut found = Vec::new();
-        compare("", &value(self), &value(other), &mut found);
+        compare("", &as_json(self), &as_json(other), &mut found);
         found
     }
 
@@ -257,6 +256,12 @@ fn settings(settings: &Settings) -> BTreeMap<String, Value> {
         ("composites", json!({ "share": composites.share, "each": each })),
     ];
     all.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+}
+
+/// A value as JSON. No other one may stand for a value that has none: two of these would be alike, and another campaign would be
+/// gone on with.
+fn as_json(value: &impl Serialize) -> Value {
+    serde_json::to_value(value).expect("names, numbers and lists and maps of them are JSON")
 }
 
 /// Collects where two values differ.
