@@ -57,7 +57,7 @@ impl Shelf {
         let of_suspects: u64 = saved.iter().map(|saved| saved.bytes).sum();
         let bytes = sum.first().copied().unwrap_or_default() + of_suspects;
         let budget = store.identity.max_disk;
-        sweep(&store.folder).map_err(StoreError::io("tidy up", &store.folder))?;
+        tidy(&store.folder)?;
         Ok(Self { root: store.folder.clone(), contents, bytes, budget })
     }
 
@@ -107,22 +107,12 @@ impl Shelf {
     }
 }
 
-/// Removes the folders that a process was filling when it was killed.
-fn sweep(root: &Path) -> io::Result<()> {
-    let folders = |path: &Path| -> io::Result<Vec<PathBuf>> {
-        if !path.is_dir() {
-            return Ok(Vec::new());
-        }
-        let paths: Vec<PathBuf> =
-            fs::read_dir(path)?.map(|e| e.map(|e| e.path())).collect::<Result<_, _>>()?;
-        Ok(paths.into_iter().filter(|path| path.is_dir()).collect())
-    };
-    let mut parents = folders(&root.join(FINDINGS))?;
-    parents.extend(folders(&root.join(SUSPECTS))?);
-    parents.push(root.join(CASES));
-    for folder in parents.iter().map(|parent| folders(parent)).collect::<Result<Vec<_>, _>>()?.concat() {
-        if folder.file_name().is_some_and(|name| name.to_string_lossy().starts_with(case::STAGING)) {
-            fs::remove_dir_all(&folder)?;
+/// Clears the campaign's folder of what a process was filling when it was killed.
+fn tidy(root: &Path) -> Result<(), StoreError> {
+    case::clear(&root.join(CASES))?;
+    for area in [FINDINGS, SUSPECTS].map(|area| root.join(area)).iter().filter(|area| area.is_dir()) {
+        for entry in fs::read_dir(area).map_err(StoreError::io("list", area))? {
+            case::clear(&entry.map_err(StoreError::io("list", area))?.path())?;
         }
     }
     Ok(())

@@ -26,7 +26,7 @@ use ir::{DType, Datum, Kind, Tensor, Type};
 
 pub use datum::encode;
 pub use find::find;
-pub use write::{STAGING, place};
+pub use write::{clear, place};
 
 use crate::import::declared_kind;
 use crate::proto::{GraphProto, ModelProto, TensorProto, ValueInfoProto, decode_shared};

@@ -1,7 +1,8 @@
 //! Writing a case folder so that a reader sees the whole of it or nothing.
 
 use std::fs;
-use std::path::Path;
+use std::io;
+use std::path::{Path, PathBuf};
 
 use super::{BOUNDS_SET, CaseFolder, DATA_SET, DataSet, JSON, Leeway, MODEL, NamedDatum, REWRITTEN, encode};
 use crate::proto::{GraphProto, ModelProto, ValueInfoProto, decode_shared};
@@ -41,11 +42,11 @@ impl CaseFolder {
     }
 }
 
-/// What the names of folders start with that are being filled. A process that is killed may leave one behind.
-pub const STAGING: &str = ".case-";
+/// What the names of folders start with that are being filled. A process that is killed may leave one behind; see [`clear`].
+const STAGING: &str = ".case-";
 
 /// Makes a case folder: `fill` makes it under a temporary name beside `path`, then it is renamed. A case folder that is
-/// already there is replaced; anything else that is there is an error.
+/// already there is replaced, and stays where that fails; anything else that is there is an error.
 pub fn place(path: &Path, fill: impl FnOnce(&Path) -> Result<(), Error>) -> Result<(), Error> {
     let occupied = path.symlink_metadata().is_ok();
     if occupied && !path.join(MODEL).is_file() {
@@ -61,10 +62,63 @@ pub fn place(path: &Path, fill: impl FnOnce(&Path) -> Result<(), Error>) -> Resu
     let staging = staging.map_err(Error::io("create a folder in", parent))?;
     let fresh = staging.path().join("fresh");
     fill(&fresh)?;
-    if occupied {
-        fs::rename(path, staging.path().join("old")).map_err(Error::io("replace", path))?;
+    if !occupied {
+        return fs::rename(&fresh, path).map_err(Error::io("write", path));
     }
-    fs::rename(&fresh, path).map_err(Error::io("write", path))
+    let aside = set_aside(path, staging.path())?;
+    let placed = fs::rename(&fresh, path).map_err(Error::io("write", path));
+    if placed.is_err() && fs::rename(&aside, path).is_err() {
+        // Better a hidden folder too many than a case too few.
+        let _ = staging.keep();
+    }
+    placed
+}
+
+/// Where the folder is, within the staging one, that is to be replaced. It keeps its name, so that [`clear`] can put it back.
+const OLD: &str = "old";
+
+/// Moves a case folder into the staging folder. Gives where it is then.
+fn set_aside(path: &Path, staging: &Path) -> Result<PathBuf, Error> {
+    let name = path.file_name();
+    let name = name.ok_or_else(|| Error::invalid(path.display().to_string(), "it is no name of a folder"))?;
+    let old = staging.join(OLD);
+    create(&old)?;
+    let aside = old.join(name);
+    fs::rename(path, &aside).map_err(Error::io("replace", path))?;
+    Ok(aside)
+}
+
+/// Removes what processes that were killed while they filled case folders in this one have left behind. A case that one had set
+/// aside, and not replaced yet, is put back. Nobody else may be filling folders there.
+pub fn clear(parent: &Path) -> Result<(), Error> {
+    for staging in folders(parent)? {
+        if staging.file_name().is_some_and(|name| name.to_string_lossy().starts_with(STAGING)) {
+            put_back(&staging.join(OLD), parent)?;
+            fs::remove_dir_all(&staging).map_err(Error::io("remove", &staging))?;
+        }
+    }
+    Ok(())
+}
+
+/// Puts back what was set aside and has no successor.
+fn put_back(old: &Path, parent: &Path) -> Result<(), Error> {
+    for aside in folders(old)? {
+        let Some(path) = aside.file_name().map(|name| parent.join(name)) else { continue };
+        if path.symlink_metadata().is_err() {
+            fs::rename(&aside, &path).map_err(Error::io("put back", &path))?;
+        }
+    }
+    Ok(())
+}
+
+/// The folders in a folder; none where there is no such folder.
+fn folders(parent: &Path) -> Result<Vec<PathBuf>, Error> {
+    if !parent.is_dir() {
+        return Ok(Vec::new());
+    }
+    let entries = fs::read_dir(parent).and_then(Iterator::collect::<io::Result<Vec<_>>>);
+    let paths = entries.map_err(Error::io("list", parent))?.into_iter().map(|entry| entry.path());
+    Ok(paths.filter(|path| path.is_dir()).collect())
 }
 
 impl DataSet {
@@ -134,4 +188,67 @@ fn create(folder: &Path) -> Result<(), Error> {
 
 fn put(path: &Path, bytes: &[u8]) -> Result<(), Error> {
     fs::write(path, bytes).map_err(Error::io("write", path))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A case folder whose model is a text.
+    fn case(path: &Path, model: &str) {
+        fs::create_dir_all(path).expect("a folder");
+        fs::write(path.join(MODEL), model).expect("a model");
+    }
+
+    fn names(folder: &Path) -> Vec<String> {
+        let entries = fs::read_dir(folder).expect("a folder");
+        entries.map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned()).collect()
+    }
+
+    #[test]
+    fn a_case_that_cannot_be_replaced_stays() {
+        let parent = tempfile::tempdir().expect("a folder");
+        let path = parent.path().join("case");
+        case(&path, "old");
+        // Nothing is made, so nothing can take its place.
+        place(&path, |_| Ok(())).expect_err("nothing was filled");
+        assert_eq!(fs::read(path.join(MODEL)).expect("the old model"), b"old");
+        let fill = |fresh: &Path| {
+            case(fresh, "new");
+            Ok(())
+        };
+        place(&path, fill).expect("replaced");
+        assert_eq!(fs::read(path.join(MODEL)).expect("the new model"), b"new");
+        assert_eq!(names(parent.path()), ["case"]);
+    }
+
+    #[test]
+    fn what_a_killed_process_had_set_aside_is_put_back_unless_it_was_replaced() {
+        let parent = tempfile::tempdir().expect("a folder");
+        let at = |name: &str| parent.path().join(name);
+        case(&at(".case-a/old/first"), "old");
+        case(&at(".case-a/fresh"), "new");
+        case(&at(".case-b/old/second"), "old");
+        case(&at("second"), "new");
+        clear(parent.path()).expect("cleared");
+        let mut left = names(parent.path());
+        left.sort();
+        assert_eq!(left, ["first", "second"]);
+        for (name, model) in [("first", "old"), ("second", "new")] {
+            assert_eq!(fs::read_to_string(at(name).join(MODEL)).expect("a model"), model);
+        }
+        clear(&at("nowhere")).expect("nothing to clear");
+    }
+
+    #[test]
+    fn what_is_set_aside_is_what_is_put_back() {
+        let parent = tempfile::tempdir().expect("a folder");
+        let (path, staging) = (parent.path().join("case"), parent.path().join(".case-a"));
+        case(&path, "old");
+        fs::create_dir(&staging).expect("a folder");
+        set_aside(&path, &staging).expect("set aside");
+        assert_eq!(names(parent.path()), [".case-a"]);
+        clear(parent.path()).expect("cleared");
+        assert_eq!(names(parent.path()), ["case"]);
+    }
 }
