@@ -313,10 +313,11 @@ impl Taste {
         settings.max_rank = self.max_rank.unwrap_or(settings.max_rank);
         settings.max_dim = self.max_dim.unwrap_or(settings.max_dim);
         settings.max_elements = self.max_elements.unwrap_or(settings.max_elements);
-        (settings.grown.max_dim, settings.grown.max_elements) = (self.max_dim, self.max_elements);
-        settings.budget.flops = self.flops.unwrap_or_default();
-        settings.budget.peak = self.memory.unwrap_or_default();
-        settings.budget.total = self.total.unwrap_or_default();
+        settings.grown.max_dim = self.max_dim.or(settings.grown.max_dim);
+        settings.grown.max_elements = self.max_elements.or(settings.grown.max_elements);
+        settings.budget.flops = self.flops.unwrap_or(settings.budget.flops);
+        settings.budget.peak = self.memory.unwrap_or(settings.budget.peak);
+        settings.budget.total = self.total.unwrap_or(settings.budget.total);
         let share = |key: &str, default| self.shares.get(key).copied().unwrap_or(default);
         settings.function = share("functions", settings.function);
         settings.empty_dims = share("zero-dims", settings.empty_dims);
@@ -379,6 +380,8 @@ impl Policy for Taste {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::budget::Budget;
+    use crate::settings::Grown;
 
     #[test]
     fn a_policy_says_all_that_flags_say() {
@@ -409,6 +412,22 @@ mod tests {
         let weight = |name| taste.weight(ops::find(name).expect("an operator"));
         assert_eq!((weight("ReduceMin"), weight("ReduceMax"), weight("Abs")), (1, 7, 3));
         assert_eq!(taste.patterns().len(), 2);
+    }
+
+    #[test]
+    fn what_is_not_asked_for_stays_as_it_is_in_other_settings() {
+        let base = Settings {
+            nodes: 3,
+            max_dim: 5,
+            grown: Grown { max_dim: Some(70), max_elements: Some(900) },
+            budget: Budget { flops: Span::up_to(7), peak: Span::up_to(8), total: Span::up_to(9) },
+            ..Settings::default()
+        };
+        assert_eq!(Taste::default().settings_over(base.clone()), Ok(base.clone()));
+        let asked = Taste { max_dim: Some(2), total: Some(Span::up_to(1)), ..Taste::default() };
+        let settings = asked.settings_over(base.clone()).expect("settings");
+        assert_eq!(settings.grown, Grown { max_dim: Some(2), ..base.grown });
+        assert_eq!(settings.budget, Budget { total: Span::up_to(1), ..base.budget });
     }
 
     #[test]
