@@ -77,11 +77,23 @@ fn writable(out: Option<&Path>, junit: Option<&Path>) -> anyhow::Result<()> {
             .with_context(|| format!("cannot write to {}; --out takes a folder", out.display()))?;
     }
     if let Some(file) = junit {
-        fs::OpenOptions::new().create(true).append(true).open(file).with_context(|| {
+        could_be_written(file).with_context(|| {
             format!("cannot write {}; --junit takes a file in a folder that exists", file.display())
         })?;
     }
     Ok(())
+}
+
+/// Makes sure that a file can be written. What is in it stays, and none is left behind that was not there: the command may yet fail,
+/// and an empty file is no report.
+fn could_be_written(file: &Path) -> std::io::Result<()> {
+    match fs::OpenOptions::new().write(true).create_new(true).open(file) {
+        Ok(_) => fs::remove_file(file),
+        Err(e) if e.kind() == std::io::ErrorKind::AlreadyExists => {
+            fs::OpenOptions::new().create(true).append(true).open(file).map(drop)
+        }
+        Err(e) => Err(e),
+    }
 }
 
 /// The sizes that were drawn for those that a model leaves open, in words.
@@ -211,4 +223,21 @@ fn seed(common: Common) -> Vec<String> {
 /// How many threads to use.
 fn jobs(asked: Option<usize>) -> usize {
     asked.unwrap_or_else(threads::all).max(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whether_a_report_can_be_written_leaves_what_is_there_as_it_is() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let [new, old, absent] = ["new.xml", "old.xml", "absent/x.xml"].map(|name| folder.path().join(name));
+        fs::write(&old, "a report").expect("a file");
+        for file in [&new, &old] {
+            writable(None, Some(file)).expect("a file that can be written");
+        }
+        assert!(writable(None, Some(&absent)).is_err_and(|e| e.to_string().contains("absent/x.xml")));
+        assert_eq!((new.exists(), fs::read_to_string(&old).ok()), (false, Some("a report".to_owned())));
+    }
 }
