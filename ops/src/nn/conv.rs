@@ -52,8 +52,9 @@ impl Single for Conv {
 
 impl<D: Dim> TypeRule<D> for Conv<D> {
     fn infer(&self, x: Args<'_, D>, r: &mut dyn Rule<D>) -> Result<Vec<Type<D>>, Reject> {
-        let channels = |w: &Type<D>| [w.shape[1] * self.group, w.shape[0]];
-        let (input, w, maps) = operands(x, r, self.group, self.kernel_shape.as_deref(), channels)?;
+        let stated = self.kernel_shape.as_deref();
+        let channels = |w: &Type<D>| w.shape[1] * self.group;
+        let (input, w, maps) = operands(x, r, self.group, stated, channels, |w| w.shape[0])?;
         let mut shape = vec![input.shape[0], maps];
         shape.extend(self.window.positions(r, &input.shape[2..], &w.shape[2..])?);
         Ok(vec![Type::new(input.dtype, shape)])

@@ -126,8 +126,9 @@ impl<D: Dim> ConvTranspose<D> {
 
 impl<D: Dim> TypeRule<D> for ConvTranspose<D> {
     fn infer(&self, x: Args<'_, D>, r: &mut dyn Rule<D>) -> Result<Vec<Type<D>>, Reject> {
-        let channels = |w: &Type<D>| [w.shape[0], w.shape[1] * self.group];
-        let (input, w, maps) = operands(x, r, self.group, self.kernel_shape.as_deref(), channels)?;
+        let stated = self.kernel_shape.as_deref();
+        let maps = |w: &Type<D>| w.shape[1] * self.group;
+        let (input, w, maps) = operands(x, r, self.group, stated, |w| w.shape[0], maps)?;
         let mut shape = vec![input.shape[0], maps];
         shape.extend(self.sizes(r, &input.shape[2..], &w.shape[2..])?);
         Ok(vec![Type::new(input.dtype, shape)])

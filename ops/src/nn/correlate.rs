@@ -17,31 +17,33 @@ use crate::rule::{Args, Reject, Rule, same_dtype, same_shape};
 const LAID_OUT: usize = 1 << 17;
 
 /// The types of X and of the filters, W, that meet it in groups of channels, as convolution and its transpose both require them; and
-/// the channels of the result. `channels` tells of W how many X has, and how many the result. The bias has one number for each of these,
-/// and `stated` is the kernel's shape, where an attribute has it.
+/// the channels of the result. `channels` and `maps` tell of W how many X has, and how many the result. The bias has one number for each
+/// of these, and `stated` is the kernel's shape, where an attribute has it.
 pub(super) fn operands<'a, D: Dim>(
     x: Args<'a, D>,
     r: &mut dyn Rule<D>,
     group: D,
     stated: Option<&[D]>,
-    channels: impl Fn(&Type<D>) -> [D; 2],
+    channels: impl Fn(&Type<D>) -> D,
+    maps: impl Fn(&Type<D>) -> D,
 ) -> Result<(&'a Type<D>, &'a Type<D>, D), Reject> {
     let input = x.ranked_from(0, 3)?;
     let w = x.ranked(1, input.rank()..=input.rank())?;
     same_dtype(&[input, w])?;
     r.le(D::from(1), group)?;
-    let [given, made] = channels(w);
-    r.eq(given, input.shape[1])?;
+    r.eq(channels(w), input.shape[1])?;
     // The channels that W has on its first axis fall into the groups evenly.
     r.eq(w.shape[0] / group * group, w.shape[0])?;
     if let Some(stated) = stated {
         same_shape(r, &w.shape[2..], stated)?;
     }
+    // Not before: on the order in which terms come to be depends which solution is found.
+    let maps = maps(w);
     if let Some(bias) = x.opt(2) {
         same_dtype(&[input, bias])?;
-        r.eq(x.ranked(2, 1..=1)?.shape[0], made)?;
+        r.eq(x.ranked(2, 1..=1)?.shape[0], maps)?;
     }
-    Ok((input, w, made))
+    Ok((input, w, maps))
 }
 
 /// The sizes of spatial axes.
