@@ -344,10 +344,10 @@ pub fn coded(dtype: DType, x: f64) -> i128 {
 }
 
 /// The number of a float dtype that has the low bits of an integer.
+#[allow(clippy::missing_panics_doc, reason = "as many bytes are taken as a number has")]
 pub fn decoded(dtype: DType, code: i128) -> f64 {
     let bytes = &code.to_le_bytes()[..dtype.whole_bytes()];
-    let number = Tensor::from_bytes(&Type::new(dtype, []), bytes).map(|number| number.to_f64s());
-    number.ok().and_then(|number| number.first().copied()).unwrap_or(f64::NAN)
+    Tensor::from_bytes(&Type::new(dtype, []), bytes).expect("as many bytes as a number has").to_f64s()[0]
 }
 
 /// A tensor's elements as plain numbers.
@@ -363,15 +363,19 @@ pub fn load<'u>(tensor: &Tensor) -> Data<Plain<'u>> {
 }
 
 /// Plain numbers as a tensor, rounded or wrapped to the type's dtype.
+///
+/// # Panics
+/// If there are fewer than the type has places.
 pub fn store(data: &Data<Plain<'_>>, ty: &Type) -> Tensor {
+    let expect = "a meaning gives as many elements as its type has";
     match data {
         Data::Real(a) => {
             let mut items = a.iter();
-            Tensor::from_f64_fn(ty, |_| items.next().copied().unwrap_or(f64::NAN))
+            Tensor::from_f64_fn(ty, |_| *items.next().expect(expect))
         }
         Data::Int(a) => {
             let mut items = a.iter();
-            Tensor::from_i128_fn(ty, |_| items.next().copied().unwrap_or(0))
+            Tensor::from_i128_fn(ty, |_| *items.next().expect(expect))
         }
     }
 }

@@ -72,7 +72,7 @@ impl EitherKind for Compress {
         let list = lanes::array(&[x.len()], x.iter().copied().collect());
         let of_axis = self.axis.map(|along| c.axis(along));
         let (x, along) = of_axis.map_or((&list, 0), |along| (x, along));
-        let places = places(c, usize::try_from(self.count).unwrap_or(0));
+        let places = places(c, self.count as usize);
         lanes::build(&c.extents(0), |at| match &places {
             Pointed::At(places) => {
                 let mut source = at.to_vec();

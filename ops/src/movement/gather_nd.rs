@@ -73,8 +73,7 @@ impl<D: Dim> TypeRule<D> for GatherNd {
 
 /// How many axes, of so many, each list of indices points into.
 pub(super) fn pointed<D: Dim>(r: &mut dyn Rule<D>, indices: &Type<D>, of: usize) -> Result<usize, Reject> {
-    let length = indices.shape.last().copied().unwrap_or(D::from(0));
-    let pointed = r.known(length)?;
+    let pointed = r.known(indices.shape[indices.rank() - 1])?;
     r.le(D::from(1), D::from(pointed))?;
     r.le(D::from(pointed), D::from(of as i64))?;
     Ok(pointed as usize)
@@ -84,8 +83,8 @@ pub(super) fn pointed<D: Dim>(r: &mut dyn Rule<D>, indices: &Type<D>, of: usize)
 /// for, a hazard does not tell.
 pub(super) fn in_range(x: &[Option<&Type>], batch: usize) -> Vec<Hazard> {
     let [Some(x), Some(indices), ..] = x else { return Vec::new() };
-    let pointed = usize::try_from(indices.shape.last().copied().unwrap_or(0)).unwrap_or(0);
-    let smallest = x.shape.iter().skip(batch).take(pointed).min();
+    let pointed = indices.shape[indices.rank() - 1] as usize;
+    let smallest = x.shape[batch..batch + pointed].iter().min();
     let hazard = |&size: &i64| Hazard::Outside { operand: 1, low: -size as f64, high: (size - 1) as f64 };
     smallest.map(hazard).into_iter().collect()
 }

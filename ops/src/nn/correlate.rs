@@ -69,7 +69,7 @@ pub(super) fn correlated<A: Arith>(
     let area: usize = x.shape()[2..].iter().product();
     let per_group = channels / filters.len().max(1);
     let layouts = layouts(taps, kernel_area, filters.first().map_or(0, |of| of.dim().0));
-    let x = x.as_slice().unwrap_or_default();
+    let x = x.as_slice().expect("it is in standard layout");
     let is_finite: Vec<Vec<bool>> =
         filters.iter().map(|of| of.rows().into_iter().map(|w| all_finite(a, &w)).collect()).collect();
     let mut out = Vec::new();
@@ -94,7 +94,7 @@ pub(super) fn correlated<A: Arith>(
                     padded.for_each(|(sum, _)| *sum = a.unknown_real());
                 }
                 if kernel_area > 1 {
-                    a.convolved(sums, image, filter.to_slice().unwrap_or_default());
+                    a.convolved(sums, image, filter.to_slice().expect("a filter is a row of a matrix"));
                 }
             }
             first += of.nrows();

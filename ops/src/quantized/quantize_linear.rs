@@ -201,7 +201,7 @@ impl Operator for QuantizeLinear {
             })),
             (range, _) => Data::Int(lanes::build(x.shape(), |at| {
                 let point = point.map_or(a.int(0), |point| self.granularity.shared(point, at));
-                quantized(a, quotient(at), point, range.unwrap_or_default())
+                quantized(a, quotient(at), point, range.expect("what is no float is an integer"))
             })),
         }]
     }
