@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use interp::{Profile, Taps};
 use ir::{Datum, Tensor, Type};
 use onnx::export::value_info;
-use onnx::program::{Body, Node, Port, Program, ValueId};
+use onnx::program::{Attribute, Body, Node, Port, Program, ValueId};
 use onnx::proto::{ValueInfoProto, attribute_proto::AttributeType};
 
 use crate::forms::{Led, lead};
@@ -179,10 +179,17 @@ pub(crate) fn constants(program: &Program) -> Vec<Type> {
     read.filter_map(|value| onnx::tensor::type_of(&constant(value)?.tensor).ok()).collect()
 }
 
+/// Whether an attribute says what the shapes of operands say too. It is no part of a name: nobody leaves it out to be rid of a fault, and
+/// engines differ in whether they ask for it.
+fn is_said_twice(attribute: &Attribute) -> bool {
+    attribute.rest.name() == "hidden_size"
+}
+
 fn name(node: &Node) -> String {
     let mut told: Vec<String> = node
         .attributes
         .iter()
+        .filter(|attribute| !is_said_twice(attribute))
         .map(|attribute| match attribute.rest.r#type() {
             AttributeType::String => {
                 format!("{}={}", attribute.rest.name(), String::from_utf8_lossy(attribute.rest.s()))
@@ -212,4 +219,23 @@ pub(crate) fn without_attributes(program: &Program) -> impl Iterator<Item = Prog
 /// How many attributes such operators of a program state.
 pub(crate) fn attributes(program: &Program) -> usize {
     program.main.body.nodes.iter().filter(|node| is_composite(node)).map(|node| node.attributes.len()).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An engine that asks for `hidden_size` and one that does not are told of by the same name.
+    #[test]
+    fn what_the_shapes_of_operands_say_too_is_no_part_of_a_name() {
+        let named = |attributes: &str| {
+            let text = format!(
+                "<ir_version: 8, opset_import: [\"\" : 17]>\n\
+                 g (float[1, 1, 1] x, float[1, 4, 1] w, float[1, 4, 2] r) => (y) {{ y = LSTM<{attributes}>(x, w, r) }}"
+            );
+            names(&Program::from_text(&text).expect("a text")).expect("it is one group")
+        };
+        assert_eq!(named("hidden_size = 2, direction = \"reverse\""), ["LSTM(direction=reverse)"]);
+        assert_eq!(named("hidden_size = 2"), ["LSTM"]);
+    }
 }
