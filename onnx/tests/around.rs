@@ -81,3 +81,30 @@ m (float[2] x) => (float[2] y) <float[2] x = {9.0, 9.0}> { y = Neg(x) }
     let x = Tensor::from_f64_fn(&Type::new(DType::F32, [2]), |_| 1.0);
     assert_eq!(variables(&[("x".to_owned(), x.into())].into()), (1, vec!["x".to_owned()]));
 }
+
+/// What a body says that it takes is held against what comes in, whether the body runs or not.
+#[test]
+fn a_body_that_does_not_run_says_the_types_of_what_comes_in() {
+    let read = |iterations: i64, said: &str| {
+        let text = format!(
+            "<ir_version: 10, opset_import: [\"\" : 21]>
+m (float[1, 6] x, float[1, 1] s) => (y) <int64 n = {{{iterations}}}> {{
+  y = Loop(n, \"\", s) <
+    body = b (int64 i, bool on, {said} around) => (on2, c) {{
+      on2 = Identity(on)
+      c = Add(x, around)
+    }}
+  >
+}}
+"
+        );
+        specialise(&Program::from_text(&text).expect("a program"), &Options::default())
+            .map(|_| ())
+            .map_err(|e| e.to_string())
+    };
+    for iterations in [0, 1] {
+        assert_eq!(read(iterations, "float[1, 1]"), Ok(()));
+        let why = read(iterations, "float[4, 6]").expect_err("another type");
+        assert!(why.contains("it is declared f32[4, 6], but is f32[1, 1]"), "{why}");
+    }
+}

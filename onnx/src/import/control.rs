@@ -108,6 +108,9 @@ impl<'p> Loops<'p> {
             }
             walk.check_size(|| self.so_far(iteration))?;
         }
+        if iteration == 0 {
+            self.check_begin(walk, initial)?;
+        }
         let piles = self.piled(walk, initial)?;
         let results = carried.into_iter().chain(piles);
         results.map(|result| given(walk, result, &decisions)).collect()
@@ -135,6 +138,12 @@ impl<'p> Loops<'p> {
             Bound::Static(truth)
         };
         Ok([count, condition].into_iter().chain(carried).collect())
+    }
+
+    /// Requires that what the body says it takes is what comes in, of a body that does not run.
+    fn check_begin(&self, walk: &mut Walk<'p, '_>, initial: &[Bound]) -> Result<(), Error> {
+        let mut around = self.body.inputs.iter().skip(2).zip(initial);
+        around.try_for_each(|(port, bound)| walk.check(port, bound))
     }
 
     fn pile(&mut self, walk: &mut Walk<'p, '_>, items: impl Iterator<Item = Bound>) -> Result<(), Error> {
