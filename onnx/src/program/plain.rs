@@ -10,7 +10,7 @@ use crate::import::domain;
 use crate::names::static_slots;
 use crate::program::Node;
 use crate::proto::attribute_proto::AttributeType;
-use crate::proto::{TensorProto, ValueInfoProto, type_proto};
+use crate::proto::{TensorProto, TensorShapeProto, ValueInfoProto, type_proto};
 
 impl Program {
     /// The program with initializers in place of the main graph's Constant nodes that hold tensors; `None` where there are none.
@@ -109,6 +109,24 @@ impl Program {
                     said.r#type.as_mut().and_then(|ty| ty.value.as_mut())
                 {
                     tensor.shape = None;
+                }
+            }
+        }
+        program
+    }
+
+    /// The program with other shapes said of what its bodies take, give and have in them, or none. What is said in the main graph stays.
+    #[must_use]
+    pub fn with_shapes_in_bodies(&self, of: impl Fn(&TensorShapeProto) -> Option<TensorShapeProto>) -> Self {
+        let mut program = self.clone();
+        for way in program.ways().into_iter().filter(|way| !way.is_empty()) {
+            let Some(Body { inputs, outputs, declared, .. }) = program.body_mut(&way) else { continue };
+            let ports = inputs.iter_mut().chain(outputs).map(|port| &mut port.declared);
+            for said in ports.chain(declared.iter_mut().map(|said| &mut said.declared)) {
+                if let Some(type_proto::Value::TensorType(tensor)) =
+                    said.r#type.as_mut().and_then(|ty| ty.value.as_mut())
+                {
+                    tensor.shape = tensor.shape.as_ref().and_then(&of);
                 }
             }
         }
