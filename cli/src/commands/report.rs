@@ -148,8 +148,8 @@ fn signatures(group: &Group) -> String {
         known => Some(format!("{known} more findings are known")),
     };
     let told: Vec<String> = [others, known].into_iter().flatten().collect();
-    match told.is_empty() {
-        true => first.signature.clone(),
-        false => format!("{} (and {})", first.signature, told.join(", and ")),
+    if told.is_empty() {
+        return first.signature.clone();
     }
+    format!("{} (and {})", first.signature, told.join(", and "))
 }
