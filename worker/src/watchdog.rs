@@ -23,6 +23,7 @@ struct State {
     /// When the thread wakes by itself; `None` where it only waits to be woken.
     wakes: Option<Instant>,
     fired: bool,
+    /// Whether the child was killed and reaped, so that the thread ends.
     stop: bool,
 }
 
@@ -101,7 +102,9 @@ impl Watchdog {
 
 impl Drop for Watchdog {
     fn drop(&mut self) {
-        if self.thread.is_some() {
+        // Also where the thread could not be started. Who was ended is not killed again: its id may be another's by now.
+        let has_ended = self.lock().stop;
+        if !has_ended {
             self.end(Duration::ZERO);
         }
     }
@@ -124,5 +127,28 @@ fn watch(shared: &(Mutex<State>, Condvar)) {
             }
             None => state = woken.wait(state).unwrap_or_else(PoisonError::into_inner),
         }
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::process::{Command, Stdio};
+
+    use super::*;
+
+    #[test]
+    fn a_watchdog_without_its_thread_leaves_no_child() {
+        let mut command = Command::new("sleep");
+        sys::own_group(&mut command);
+        let child = command.arg("600").stdin(Stdio::null()).spawn().expect("there is a program `sleep`");
+        let state = State { child, deadline: None, wakes: None, fired: false, stop: false };
+        let shared = Arc::new((Mutex::new(state), Condvar::new()));
+        drop(Watchdog { shared: Arc::clone(&shared), thread: None });
+        let mut state = shared.0.lock().expect("nobody panicked");
+        let ended = state.child.try_wait().expect("it can be asked");
+        if ended.is_none() {
+            sys::kill(&mut state.child);
+        }
+        assert!(ended.is_some(), "it runs on");
     }
 }
