@@ -185,7 +185,14 @@ impl Worker {
         let left = self.end.map(|end| end.saturating_duration_since(started));
         let short = left.filter(|left| *left < self.limits.timeout);
         let limits = Limits { timeout: short.unwrap_or(self.limits.timeout), ..self.limits.clone() };
-        let Asked { answers, failure, .. } = process.run(cases, &limits);
+        let asked = process.run(cases, &limits);
+        let Asked { answers, failure, .. } = match asked {
+            Ok(asked) => asked,
+            Err(why) => {
+                self.process = Some(process);
+                return Err(WorkerError::Request(why));
+            }
+        };
         let wall_seconds = started.elapsed().as_secs_f64();
         let (fault, stderr, process) = match failure {
             None => (None, process.stderr(), Some(process)),

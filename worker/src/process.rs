@@ -105,28 +105,25 @@ impl Process {
     }
 
     /// Runs the first of some cases, as many as are sent together: at least one, and the next ones while all requests fit
-    /// into the pipe. After a failure the process is of no use any more: [`Process::end`] it.
-    pub(super) fn run(&mut self, cases: &[Case], limits: &Limits) -> Asked {
+    /// into the pipe. After a failure the process is of no use any more: [`Process::end`] it. Where it is an error, no request
+    /// could be made of a case: nothing was sent, and the process is as it was.
+    pub(super) fn run(&mut self, cases: &[Case], limits: &Limits) -> std::io::Result<Asked> {
         self.stderr.clear();
         let mut asked = Asked::default();
         let first_id = self.next_id + 1;
         self.requests.clear();
-        for case in cases {
+        for (id, case) in (first_id..).zip(cases) {
             let before = self.requests.len();
-            let request = request(&mut self.requests, self.next_id + 1, case, limits);
+            request(&mut self.requests, id, case, limits)?;
             // What does not fit into the pipe could make parent and worker wait for each other, each with a pipe that the
             // other one does not read.
             if asked.sent > 0 && self.requests.len() > PIPE {
                 self.requests.truncate(before);
                 break;
             }
-            self.next_id += 1;
             asked.sent += 1;
-            if let Err(e) = request {
-                asked.failure = Some(e);
-                return asked;
-            }
         }
+        self.next_id += asked.sent as u64;
         let answered = self.timed(limits.timeout, |process| {
             process.send()?;
             for (id, case) in (first_id..).zip(&cases[..asked.sent]) {
@@ -147,7 +144,7 @@ impl Process {
             // All came, but too late.
             asked.answers.clear();
         }
-        asked
+        Ok(asked)
     }
 
     /// Whether it has run no case yet.
@@ -217,7 +214,7 @@ impl Process {
 }
 
 /// Appends the frame that asks for a case to be run.
-fn request(to: &mut Vec<u8>, id: u64, case: &Case, limits: &Limits) -> Result<(), FrameError> {
+fn request(to: &mut Vec<u8>, id: u64, case: &Case, limits: &Limits) -> std::io::Result<()> {
     let (inputs, bytes) = protocol::blobs(case.inputs.iter().map(|(name, value)| (*name, value.clone())));
     let (message, file) = match case.model {
         Source::Message(bytes) => (bytes, None),

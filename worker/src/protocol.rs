@@ -324,16 +324,16 @@ pub enum FrameError {
     Io(#[from] io::Error),
 }
 
-/// A frame ready to be sent in one write.
-pub fn frame(header: &impl Serialize, blobs: &[&[u8]]) -> Result<Vec<u8>, FrameError> {
+/// A frame ready to be sent in one write. It fails where JSON cannot say what the header holds, as a path that is no UTF-8.
+pub fn frame(header: &impl Serialize, blobs: &[&[u8]]) -> io::Result<Vec<u8>> {
     let mut out = Vec::new();
     append(&mut out, header, blobs)?;
     Ok(out)
 }
 
-/// Appends a frame to others.
-pub fn append(out: &mut Vec<u8>, header: &impl Serialize, blobs: &[&[u8]]) -> Result<(), FrameError> {
-    serde_json::to_writer(&mut *out, header).map_err(|e| FrameError::Malformed(e.to_string()))?;
+/// Appends a frame to others, see [`frame`].
+pub fn append(out: &mut Vec<u8>, header: &impl Serialize, blobs: &[&[u8]]) -> io::Result<()> {
+    serde_json::to_writer(&mut *out, header)?;
     out.reserve(1 + blobs.iter().map(|b| b.len()).sum::<usize>());
     out.push(b'\n');
     for blob in blobs {

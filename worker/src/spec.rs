@@ -180,6 +180,9 @@ pub enum WorkerError {
     /// A model that is too large for a message cannot be written to a file.
     #[error("the model has more than 2 GiB, and cannot be written to a file for the engine: {0}")]
     Spill(String),
+    /// A case cannot be put into words for the worker: its fault is ours.
+    #[error("no request can be made of a case: {0}")]
+    Request(std::io::Error),
     /// The engine is not built in.
     #[error("no engine `{name}` is built in")]
     UnknownEngine {

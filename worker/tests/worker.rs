@@ -1,6 +1,7 @@
 //! Whatever a runtime under test does, its parent names it right and goes on with a fresh worker.
 #![cfg(unix)]
 
+use std::os::unix::ffi::OsStrExt;
 use std::time::{Duration, Instant};
 
 use ir::{DType, Datum, Held, Kind, Strings, Tensor, Type, Wanted};
@@ -131,6 +132,19 @@ fn a_worker_that_names_no_kinds_is_sent_tensors_alone() {
             assert!(why.contains(&named), "{why}");
         }
     }
+    assert_eq!(worker.process_id(), process);
+}
+
+#[test]
+fn a_case_that_cannot_be_sent_is_no_fault_of_the_engine() {
+    let mut worker = Worker::start(spec("echo"), limits()).unwrap();
+    let process = worker.process_id();
+    let file = std::path::Path::new(std::ffi::OsStr::from_bytes(b"/tmp/\xff/model.onnx"));
+    let of = |model| Case { model, level: "none", inputs: &[], outputs: &[] };
+    let cases = [of(Source::Message(b"echo")), of(Source::File(file))];
+    assert!(matches!(worker.run(&cases[1]), Err(WorkerError::Request(_))));
+    assert!(matches!(worker.run_all(&cases, limits().timeout), Err(WorkerError::Request(_))));
+    assert!(matches!(run(&mut worker, "echo").outcome, Outcome::Outputs(_)));
     assert_eq!(worker.process_id(), process);
 }
 

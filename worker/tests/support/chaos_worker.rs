@@ -28,6 +28,7 @@ impl Engine for Echo {
             dtypes: ir::DType::ALL.into_iter().map(|d| (d.name().into(), d.name().into())).collect(),
             opset: None,
             levels: vec!["none".into()],
+            files: true,
             ..Description::default()
         }
     }
