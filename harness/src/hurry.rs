@@ -111,8 +111,7 @@ impl Hurry {
 
 /// What is not asked again.
 fn hung() -> Run {
-    let outcome = Outcome::Fault(Fault::Timeout);
-    Run { outcome, engine_seconds: 0.0, wall_seconds: 0.0, stderr: String::new(), late_fault: None }
+    Run::of(Outcome::Fault(Fault::Timeout))
 }
 
 /// The time limit for a case that hung at another level of its engine, or that is not asked whether it hangs:

@@ -365,7 +365,7 @@ impl Target {
         matches!(&*self.host, Host::Workers(pool) if pool.has_cut())
     }
 
-    /// How many faults of the engine's workers, by kind, were no case's own (see [`Run::late_fault`]); all levels of an
+    /// How many faults of the engine's workers, by kind, were no case's own (see [`Run::late_faults`]); all levels of an
     /// engine that were opened together share them.
     pub fn late_faults(&self) -> BTreeMap<String, u64> {
         match &*self.host {
@@ -489,5 +489,5 @@ fn run_here(here: &Mutex<Here>, case: &worker::Case<'_>) -> Run {
     };
     let seconds = started.elapsed().as_secs_f64();
     here.seconds += seconds;
-    Run { outcome, engine_seconds: seconds, wall_seconds: seconds, stderr: String::new(), late_fault: None }
+    Run { engine_seconds: seconds, wall_seconds: seconds, ..Run::of(outcome) }
 }

@@ -19,20 +19,35 @@ pub struct Run {
     /// The end of what the engine wrote to its standard error during this case and the cases that were sent
     /// with it.
     pub stderr: String,
-    /// A fault that is not this case's, which a fresh worker ran: the worker had died since the former case, or did
-    /// not survive this one although a fresh one does. A former case is to blame, or how they add up.
-    pub late_fault: Option<Fault>,
+    /// Faults that are not this case's, which a fresh worker ran: the worker had died since the former case, or did
+    /// not survive this one although a fresh one does, or both. A former case is to blame, or how they add up.
+    pub late_faults: Vec<Fault>,
 }
 
 impl Run {
+    /// An outcome that took no time.
+    pub fn of(outcome: Outcome) -> Self {
+        Self {
+            outcome,
+            engine_seconds: 0.0,
+            wall_seconds: 0.0,
+            stderr: String::new(),
+            late_faults: Vec::new(),
+        }
+    }
+
     /// Whether it did not end in time.
     pub fn has_hung(&self) -> bool {
         self.outcome == Outcome::Fault(Fault::Timeout)
     }
 
-    /// Whether it ended with a fault of the same kind.
-    pub(super) fn has_fault_like(&self, fault: &Fault) -> bool {
-        matches!(&self.outcome, Outcome::Fault(own) if own.kind() == fault.kind())
+    /// The run of a case that had a fault when it ran before; where this one has none of its kind, that was no fault of the case.
+    pub(super) fn beside(mut self, before: Fault) -> Self {
+        let is_its_own = matches!(&self.outcome, Outcome::Fault(own) if own.kind() == before.kind());
+        if !is_its_own {
+            self.late_faults.push(before);
+        }
+        self
     }
 }
 

@@ -76,14 +76,13 @@ impl Worker {
         let is_fresh = self.process.as_ref().is_none_or(Process::is_fresh);
         let run = self.run_once(case)?;
         let (false, Outcome::Fault(fault)) = (is_fresh, &run.outcome) else {
-            return Ok(Run { late_fault: dead, ..run });
+            return Ok(Run { late_faults: dead.into_iter().collect(), ..run });
         };
         if matches!(fault, Fault::Panic { .. }) {
             return Ok(run);
         }
         let again = self.run_once(case)?;
-        let late_fault = if again.has_fault_like(fault) { None } else { Some(fault.clone()) };
-        Ok(Run { late_fault, ..again })
+        Ok(again.beside(fault.clone()))
     }
 
     /// Runs a case as [`Worker::run`] does, where it may take this long.
@@ -131,13 +130,9 @@ impl Worker {
         if let Some(Run { outcome: Outcome::Fault(fault), .. }) = runs.pop_if(is_unsure) {
             let time = if fault == Fault::Timeout { after_hang } else { self.limits.timeout };
             let again = self.run_within(time, &cases[runs.len()])?;
-            let late_fault =
-                if again.has_fault_like(&fault) { again.late_fault.clone() } else { Some(fault) };
-            runs.push(Run { late_fault, ..again });
+            runs.push(again.beside(fault));
         }
-        if dead.is_some() {
-            runs[0].late_fault = dead;
-        }
+        runs[0].late_faults.extend(dead);
         Ok(runs)
     }
 
@@ -146,7 +141,7 @@ impl Worker {
         let unknown = self.unknown_dtype(case).or_else(|| self.unknown_kind(case));
         let unknown = unknown.map(|what| format!("it does not name {what} in its hello"));
         let outcome = Outcome::Unsupported { why: unknown.or_else(|| self.unread_file(case))? };
-        Some(Run { outcome, engine_seconds: 0.0, wall_seconds: 0.0, stderr: String::new(), late_fault: None })
+        Some(Run::of(outcome))
     }
 
     fn unread_file(&self, case: &Case) -> Option<String> {
@@ -208,7 +203,7 @@ impl Worker {
         outcomes.extend(fault.map(|fault| (Outcome::Fault(fault), (wall_seconds - answered).max(0.0))));
         let run = |(outcome, engine_seconds)| {
             let stderr = stderr.clone();
-            Run { outcome, engine_seconds, wall_seconds, stderr, late_fault: None }
+            Run { outcome, engine_seconds, wall_seconds, stderr, late_faults: Vec::new() }
         };
         let runs: Vec<Run> = outcomes.into_iter().map(run).collect();
         let inside: f64 = runs.iter().map(|run| run.engine_seconds).sum();
@@ -410,7 +405,7 @@ impl Pool {
         (cases > 0).then(|| seconds / cases as f64)
     }
 
-    /// How many faults, by kind, were no case's own (see [`Run::late_fault`]), those of workers that have died since
+    /// How many faults, by kind, were no case's own (see [`Run::late_faults`]), those of workers that have died since
     /// their last case included.
     pub fn late_faults(&self) -> BTreeMap<String, u64> {
         for fault in self.idle().iter_mut().filter_map(Worker::bury) {
@@ -433,7 +428,7 @@ impl Pool {
                 let (seconds, cases) = &mut self.spent().answered;
                 (*seconds, *cases) = (*seconds + run.engine_seconds.clamp(0.0, run.wall_seconds), *cases + 1);
             }
-            run.late_fault.iter().for_each(|fault| self.count_late(fault));
+            run.late_faults.iter().for_each(|fault| self.count_late(fault));
         }
     }
 

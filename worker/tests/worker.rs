@@ -266,7 +266,7 @@ fn a_death_between_cases_is_not_blamed_on_the_next() {
     std::thread::sleep(Duration::from_millis(400));
     let next = run(&mut worker, "echo");
     assert!(matches!(next.outcome, Outcome::Outputs(_)), "{next:?}");
-    assert!(matches!(next.late_fault, Some(Fault::Signal { .. })), "{next:?}");
+    assert!(matches!(next.late_faults[..], [Fault::Signal { .. }]), "{next:?}");
 }
 
 /// Runs models that are sent together, with as many elements of input.
@@ -312,7 +312,7 @@ fn cases_that_are_sent_together_keep_their_outcomes() {
             let mut worker = Worker::start(spec("echo"), limits()).unwrap();
             let runs = run_all(&mut worker, &models, elements);
             assert_eq!(words(&runs), wanted, "{models:?} with {elements} elements");
-            assert!(runs.iter().all(|run| run.late_fault.is_none()), "{runs:?}");
+            assert!(runs.iter().all(|run| run.late_faults.is_empty()), "{runs:?}");
         }
     }
 }
@@ -361,7 +361,21 @@ fn a_fault_that_no_case_has_alone_is_late() {
     let mut worker = Worker::start(spec("echo"), limits()).unwrap();
     let runs = run_all(&mut worker, &["echo", "twice", "echo"], 1);
     assert_eq!(words(&runs), ["outputs"; 3]);
-    assert!(runs.iter().any(|run| matches!(run.late_fault, Some(Fault::Garbage { .. }))), "{runs:?}");
+    assert!(runs.iter().any(|run| matches!(run.late_faults[..], [Fault::Garbage { .. }])), "{runs:?}");
+}
+
+#[test]
+fn faults_that_are_not_the_cases_own_are_all_told() {
+    let mut worker = Worker::start(spec("echo"), limits()).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    assert!(matches!(run(&mut worker, "die-later").outcome, Outcome::Outputs(_)));
+    std::thread::sleep(Duration::from_millis(400));
+    let once = format!("once {}", folder.path().join("it has run").display());
+    let runs = run_all(&mut worker, &[&once, "echo"], 1);
+    assert_eq!(words(&runs), ["outputs"; 2]);
+    let [first, second] = &runs[..] else { panic!("two cases") };
+    assert!(matches!(first.late_faults[..], [Fault::Exit { code: 3 }, Fault::Signal { .. }]), "{first:?}");
+    assert!(second.late_faults.is_empty(), "{second:?}");
 }
 
 #[test]

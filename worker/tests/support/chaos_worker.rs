@@ -34,6 +34,11 @@ impl Engine for Echo {
     }
 
     fn run(&mut self, case: &Case) -> Result<Vec<(String, Datum)>, EngineError> {
+        if let Some(file) = once(case.model.message()?)
+            && std::fs::File::create_new(file).is_ok()
+        {
+            std::process::exit(3);
+        }
         match case.model.message()? {
             b"read" => assert_eq!(std::io::stdin().read(&mut [0; 16]).unwrap(), 0),
             b"load" => return Err(EngineError::Load("no such attribute".into())),
@@ -47,6 +52,11 @@ impl Engine for Echo {
             .map(|(name, value)| ((*name).to_owned(), value.clone().map(Tensor::clone)))
             .collect())
     }
+}
+
+/// The file that a model `once FILE` names: such a model ends the process where the file is not there yet.
+fn once(model: &[u8]) -> Option<&str> {
+    std::str::from_utf8(model).ok()?.strip_prefix("once ")
 }
 
 /// The misbehaviour that a model is named after.
