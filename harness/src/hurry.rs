@@ -11,6 +11,7 @@ use std::hash::{Hash, Hasher};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use ir::Tensor;
 use worker::{Case, Fault, Outcome, Pool, Run, WorkerError};
 
 /// How many times as long as other cases one may take. A machine that is busy makes it some times as long.
@@ -133,6 +134,8 @@ fn content(case: &Case<'_>) -> u64 {
     case.model.hash(&mut hasher);
     for (name, value) in case.inputs {
         name.hash(&mut hasher);
+        // Where a size is open, inputs of several shapes may have the same bytes.
+        value.clone().map(Tensor::ty).to_string().hash(&mut hasher);
         value.tensors().for_each(|tensor| tensor.to_bytes().hash(&mut hasher));
     }
     hasher.finish()
@@ -140,7 +143,29 @@ fn content(case: &Case<'_>) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use ir::{DType, Datum, Strings, Type};
+    use worker::Source;
+
     use super::*;
+
+    #[test]
+    fn inputs_of_the_same_bytes_and_of_other_types_are_other_cases() {
+        let of_datum = |datum: Datum| {
+            let inputs = [("x", datum.as_ref())];
+            content(&Case { model: Source::Message(b"model"), level: "all", inputs: &inputs, outputs: &[] })
+        };
+        let of = |dtype, shape: [i64; 2]| of_datum(Datum::Tensor(Tensor::zeros(&Type::new(dtype, shape))));
+        let strings = |shape: [i64; 2]| {
+            of_datum(Datum::Strings(
+                Strings::of_texts(shape.to_vec(), &["a".to_owned(), "b".to_owned()]).unwrap(),
+            ))
+        };
+        assert_eq!(of(DType::F32, [2, 3]), of(DType::F32, [2, 3]));
+        assert_ne!(of(DType::F32, [2, 3]), of(DType::F32, [3, 2]));
+        assert_ne!(of(DType::F32, [0, 4]), of(DType::F32, [4, 0]));
+        assert_ne!(of(DType::F32, [2, 3]), of(DType::I32, [2, 3]));
+        assert_ne!(strings([1, 2]), strings([2, 1]));
+    }
 
     #[test]
     fn what_is_given_follows_from_other_cases_and_from_the_whole() {
