@@ -159,8 +159,8 @@ impl Support {
             "# What {} {} has, as `onnxsmith backends --probe` found out. `onnxsmith gen --for` and `fuzz --probed` take it.\n\
              format = {FORMAT}\nengine = {}\nversion = {}\naccuracy = {}\n{opset}dtypes = [{}]\nfunctions = {}\n\
              overrides_defaults = {}\n",
-            self.engine,
-            self.version,
+            on_one_line(&self.engine),
+            on_one_line(&self.version),
             quoted(&self.engine),
             quoted(&self.version),
             quoted(self.profile.name),
@@ -192,6 +192,11 @@ impl Support {
 /// How the file states the dtypes on which a written-out operator is lacking: these words, then the dtypes.
 const ON: &str = "dtype is ";
 
+/// A text for a comment, which ends where the line does.
+fn on_one_line(text: &str) -> String {
+    text.replace(char::is_control, " ")
+}
+
 /// A text in quotes. What JSON escapes, TOML reads; a DEL is one character more that TOML does not take as it is.
 fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string().replace('\u{7f}', "\\u007f")
@@ -199,7 +204,17 @@ fn quoted(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::quoted;
+    use worker::Description;
+
+    use super::*;
+
+    #[test]
+    fn the_file_of_an_engine_can_be_read_again_whatever_it_is_called() {
+        let description = Description { version: "1\n2\r\u{7f}".to_owned(), ..Description::default() };
+        let support = Support::stated("cmd:a 'b\nc'", &Profile::DECLARED, &description);
+        let read = Support::parse(&support.to_toml(), Path::new("f.toml")).expect("it is a support file");
+        assert_eq!((read.engine, read.version), (support.engine, support.version));
+    }
 
     #[test]
     fn whatever_an_engine_says_can_be_read_again() {
