@@ -1,6 +1,6 @@
 //! Whether the model of a case is valid, and what is expected of an engine where it is not.
 
-use ir::{Interface, Wanted};
+use ir::{DType, Interface, Wanted};
 use serde::{Deserialize, Serialize};
 
 /// How far a case is from the constraints of the standard.
@@ -38,7 +38,8 @@ pub struct Relaxed {
     /// What was done to the model, and what our import says.
     pub why: String,
     /// The outputs to ask for, with the dtypes that they should come in.
-    pub outputs: Vec<(String, String)>,
+    #[serde(with = "outputs")]
+    pub outputs: Vec<(String, DType)>,
     /// The model as ONNX bytes.
     #[serde(skip)]
     pub onnx: Vec<u8>,
@@ -47,7 +48,40 @@ pub struct Relaxed {
 impl Relaxed {
     /// The outputs to ask for; inputs and outputs are tensors.
     pub fn wanted(&self) -> Interface {
-        let wanted = |(name, dtype): &(String, String)| Some(Wanted::tensor(name, dtype.parse().ok()?));
-        Interface { inputs: Vec::new(), outputs: self.outputs.iter().filter_map(wanted).collect() }
+        let wanted = |(name, dtype): &(String, DType)| Wanted::tensor(name, *dtype);
+        Interface { inputs: Vec::new(), outputs: self.outputs.iter().map(wanted).collect() }
+    }
+}
+
+/// Outputs as they are stored: each with its dtype's name.
+mod outputs {
+    use ir::DType;
+    use serde::de::Error;
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    #[allow(clippy::ptr_arg, reason = "serde prescribes the signature")]
+    pub(super) fn serialize<S: Serializer>(outputs: &Vec<(String, DType)>, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_seq(outputs.iter().map(|(name, dtype)| (name, dtype.name())))
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<(String, DType)>, D::Error> {
+        let named = Vec::<(String, String)>::deserialize(from)?;
+        let parsed = |(name, dtype): (String, String)| Ok((name, dtype.parse().map_err(D::Error::custom)?));
+        named.into_iter().map(parsed).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_output_of_a_dtype_that_is_not_known_is_not_passed_over() {
+        let text =
+            r#"{"level":"random","rule":"random","expected":"survival","why":"","outputs":[["y","f16"]]}"#;
+        let relaxed: Relaxed = serde_json::from_str(text).expect("it is stored so");
+        assert_eq!(relaxed.wanted().outputs, [Wanted::tensor("y", DType::F16)]);
+        assert_eq!(serde_json::to_string(&relaxed).expect("it can be stored"), text);
+        assert!(serde_json::from_str::<Relaxed>(&text.replace("f16", "f17")).is_err());
     }
 }

@@ -98,13 +98,13 @@ impl Case {
 }
 
 /// The outputs of a model that may be invalid: with the dtypes that a valid one has, or else with those declared.
-fn outputs(proto: &ModelProto, valid: &Model) -> Vec<(String, String)> {
+fn outputs(proto: &ModelProto, valid: &Model) -> Vec<(String, DType)> {
     let known: BTreeMap<String, DType> = case::outputs(valid).into_iter().collect();
     let outputs = proto.graph.iter().flat_map(|graph| &graph.output);
     let dtype = |o: &ValueInfoProto| {
         known.get(o.name()).copied().or_else(|| Some(onnx::import::declared_type(o)?.dtype))
     };
-    outputs.filter_map(|o| Some((o.name().to_owned(), dtype(o)?.to_string()))).collect()
+    outputs.filter_map(|o| Some((o.name().to_owned(), dtype(o)?))).collect()
 }
 
 /// What stands for the model of a case that has none: a graph without nodes.
