@@ -1,11 +1,12 @@
 //! A sweep on disk: what it is, then a line for each part, in the order of the parts. A sweep that was killed goes on behind its last
 //! whole line.
 
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, BufRead, BufReader, Write};
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{self, BufRead, BufReader, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use harness::Target;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::plan::{Part, Scope};
@@ -13,6 +14,9 @@ use crate::run::Ran;
 
 /// The file of a sweep's folder that has its parts.
 const PARTS: &str = "parts.jsonl";
+
+/// The file of a sweep's folder that the process locks which writes to it.
+const LOCK: &str = "sweep.lock";
 
 /// What a sweep is: one that goes on must be the same.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -83,12 +87,27 @@ pub enum Error {
     /// The folder holds no sweep.
     #[error("{} holds no sweep", .0.display())]
     NoSweep(PathBuf),
+    /// Another process writes to the folder.
+    #[error("another process writes to the sweep in {}", .0.display())]
+    Busy(PathBuf),
+    /// A whole line does not say what this version writes there. It is another version's, or somebody changed it.
+    #[error("{}:{line}: this is not what this version of the program writes: {cause}", path.display())]
+    Line {
+        /// The file.
+        path: PathBuf,
+        /// The number of the line, from 1.
+        line: usize,
+        /// What is wrong with it.
+        cause: serde_json::Error,
+    },
 }
 
 /// A sweep's folder, open for more parts.
 pub struct Store {
     path: PathBuf,
     file: File,
+    /// Held while it is open.
+    _lock: File,
 }
 
 /// Whether a sweep that is there is gone on with.
@@ -111,29 +130,25 @@ impl Store {
         let path = folder.join(PARTS);
         let failed = |cause| Error::Io { path: path.clone(), cause };
         fs::create_dir_all(folder).map_err(failed)?;
+        let lock = lock(folder)?;
         let before = match (path.exists(), earlier) {
             (true, Earlier::Refused) => return Err(Error::Exists(folder.to_owned())),
-            (true, Earlier::Continued) => read(folder)?,
+            (true, Earlier::Continued) => read(&path)?,
             (false, _) => None,
         };
-        let ran = match before {
-            Some((known, _)) if known != *identity => return Err(Error::Other(folder.to_owned())),
-            Some((_, ran)) => ran,
-            None => Vec::new(),
-        };
-        let is_prefix =
-            ran.len() <= parts.len() && ran.iter().zip(parts).all(|(ran, part)| ran.part == part.name);
-        if !is_prefix {
+        if before.as_ref().is_some_and(|before| !before.is_start_of(identity, parts)) {
             return Err(Error::Other(folder.to_owned()));
         }
-        // What was whole is written anew, so that half a line is gone.
-        let mut text = line(identity).map_err(failed)?;
-        for ran in &ran {
-            text += &line(ran).map_err(failed)?;
+        let writable = OpenOptions::new().create(true).write(true).truncate(false).open(&path);
+        let mut file = writable.map_err(failed)?;
+        // What is whole is not touched: it is still there if this process is killed, or the disk is full.
+        file.set_len(before.as_ref().map_or(0, |before| before.bytes)).map_err(failed)?;
+        file.seek(SeekFrom::End(0)).map_err(failed)?;
+        if before.is_none() {
+            line(identity).and_then(|line| file.write_all(line.as_bytes())).map_err(failed)?;
         }
-        fs::write(&path, text).map_err(failed)?;
-        let file = OpenOptions::new().append(true).open(&path).map_err(failed)?;
-        Ok((Self { path, file }, ran))
+        let ran = before.map_or_else(Vec::new, |before| before.ran);
+        Ok((Self { path, file, _lock: lock }, ran))
     }
 
     /// Stores what came of a part.
@@ -151,28 +166,65 @@ fn line(value: &impl Serialize) -> io::Result<String> {
     Ok(serde_json::to_string(value)? + "\n")
 }
 
-/// The sweep of a folder.
-pub fn load(folder: &Path) -> Result<(Identity, Vec<Ran>), Error> {
-    if !folder.join(PARTS).exists() {
-        return Err(Error::NoSweep(folder.to_owned()));
+/// Makes this process the only one that writes to a folder, until the file is closed.
+fn lock(folder: &Path) -> Result<File, Error> {
+    let path = folder.join(LOCK);
+    let file = OpenOptions::new().create(true).append(true).open(&path);
+    let file = file.map_err(|cause| Error::Io { path, cause })?;
+    match file.try_lock() {
+        Err(TryLockError::WouldBlock) => Err(Error::Busy(folder.to_owned())),
+        // A file system without locks is no reason not to run.
+        Ok(()) | Err(TryLockError::Error(_)) => Ok(file),
     }
-    read(folder)?.ok_or_else(|| Error::NoSweep(folder.to_owned()))
 }
 
-/// The sweep of a folder as far as its lines are whole; `None` where not even the first is.
-fn read(folder: &Path) -> Result<Option<(Identity, Vec<Ran>)>, Error> {
+/// The sweep of a folder.
+pub fn load(folder: &Path) -> Result<(Identity, Vec<Ran>), Error> {
     let path = folder.join(PARTS);
-    let failed = |cause| Error::Io { path: path.clone(), cause };
-    let file = File::open(&path).map_err(failed)?;
-    let mut lines = BufReader::new(file).lines();
-    let Some(first) = lines.next().transpose().map_err(failed)? else { return Ok(None) };
-    let Ok(identity) = serde_json::from_str(&first) else { return Ok(None) };
-    let mut all = Vec::new();
-    for line in lines {
-        match serde_json::from_str(&line.map_err(failed)?) {
-            Ok(ran) => all.push(ran),
-            Err(_) => break,
-        }
+    let stored = if path.exists() { read(&path)? } else { None };
+    stored.map(|stored| (stored.identity, stored.ran)).ok_or_else(|| Error::NoSweep(folder.to_owned()))
+}
+
+/// A sweep as far as it is stored.
+struct Stored {
+    identity: Identity,
+    ran: Vec<Ran>,
+    /// How many bytes its whole lines have.
+    bytes: u64,
+}
+
+impl Stored {
+    /// Whether it is the beginning of a sweep.
+    fn is_start_of(&self, identity: &Identity, parts: &[Part]) -> bool {
+        let mut pairs = self.ran.iter().zip(parts);
+        self.identity == *identity
+            && self.ran.len() <= parts.len()
+            && pairs.all(|(ran, part)| ran.part == part.name)
     }
-    Ok(Some((identity, all)))
+}
+
+/// The sweep of a file as far as its lines are whole; `None` where not even the first is.
+fn read(path: &Path) -> Result<Option<Stored>, Error> {
+    let failed = |cause| Error::Io { path: path.to_owned(), cause };
+    let mut file = BufReader::new(File::open(path).map_err(failed)?);
+    let Some(first) = whole_line(&mut file).map_err(failed)? else { return Ok(None) };
+    let identity = parsed(path, 1, &first)?;
+    let mut stored = Stored { identity, ran: Vec::new(), bytes: first.len() as u64 };
+    while let Some(line) = whole_line(&mut file).map_err(failed)? {
+        stored.ran.push(parsed(path, stored.ran.len() + 2, &line)?);
+        stored.bytes += line.len() as u64;
+    }
+    Ok(Some(stored))
+}
+
+/// The next line with its end; `None` where there is none, or a process was killed while it wrote it.
+fn whole_line(from: &mut impl BufRead) -> io::Result<Option<Vec<u8>>> {
+    let mut line = Vec::new();
+    from.read_until(b'\n', &mut line)?;
+    Ok((line.last() == Some(&b'\n')).then_some(line))
+}
+
+/// What a line says.
+fn parsed<T: DeserializeOwned>(path: &Path, line: usize, text: &[u8]) -> Result<T, Error> {
+    serde_json::from_slice(text).map_err(|cause| Error::Line { path: path.to_owned(), line, cause })
 }

@@ -1,5 +1,6 @@
 //! A backend whose answers are wrong on purpose: what is planted is seen in its row, and nothing else is.
 
+use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use backends::cpu::CpuEngine;
@@ -8,7 +9,7 @@ use interp::Profile;
 use ir::{DType, Datum, Tensor};
 use onnxsmith_sweep::cases;
 use onnxsmith_sweep::rows::{Row, Rows};
-use onnxsmith_sweep::store::{Earlier, Store};
+use onnxsmith_sweep::store::{Earlier, Error, Store, load};
 use onnxsmith_sweep::tally::Standing;
 use onnxsmith_sweep::{Form, Identity, Ran, Scope, parts, run};
 use worker::{Case, Description, Engine, EngineError};
@@ -187,23 +188,92 @@ fn what_is_found_does_not_depend_on_threads() {
     assert_eq!(swept(&scope, &targets, 1), swept(&scope, &targets, 4));
 }
 
+/// A sweep of two operators, and what came of its parts.
+struct Whole {
+    scope: Scope,
+    identity: Identity,
+    all: Vec<Ran>,
+}
+
+impl Whole {
+    fn new() -> Self {
+        let scope = scope(&["Erf", "Mul"], DType::BF16, &[Form::Unary, Form::Pairs, Form::Constants]);
+        let targets = [cpu()];
+        Self { identity: Identity::of(&scope, &targets), all: swept(&scope, &targets, 1), scope }
+    }
+
+    fn open(&self, folder: &Path, earlier: Earlier) -> Result<(Store, Vec<Ran>), Error> {
+        Store::open(folder, &self.identity, &parts(&self.scope), earlier)
+    }
+
+    /// Stores its first two parts, and changes the text of the file.
+    fn stored(&self, folder: &Path, change: impl Fn(String) -> String) -> String {
+        let (mut store, before) = self.open(folder, Earlier::Refused).unwrap();
+        assert!(before.is_empty());
+        self.all[..2].iter().for_each(|ran| store.add(ran).unwrap());
+        let text = change(std::fs::read_to_string(store.path()).unwrap());
+        std::fs::write(store.path(), &text).unwrap();
+        text
+    }
+}
+
+fn text(folder: &Path) -> String {
+    std::fs::read_to_string(folder.join("parts.jsonl")).unwrap()
+}
+
 #[test]
 fn a_sweep_that_was_cut_off_goes_on_where_it_was() {
-    let scope = scope(&["Erf", "Mul"], DType::BF16, &[Form::Unary, Form::Pairs, Form::Constants]);
-    let targets = [cpu()];
-    let (identity, parts, all) = (Identity::of(&scope, &targets), parts(&scope), swept(&scope, &targets, 1));
+    let whole = Whole::new();
     let folder = tempfile::tempdir().unwrap();
-    let (mut store, before) = Store::open(folder.path(), &identity, &parts, Earlier::Refused).unwrap();
+    // With a space that this program does not write: what is whole is kept as it is.
+    let cut = |text: String| text[..text.len() - 9].replacen('{', "{ ", 1);
+    let left = whole.stored(folder.path(), cut);
+    let (mut store, before) = whole.open(folder.path(), Earlier::Continued).unwrap();
+    assert_eq!(before, whole.all[..1]);
+    let lines = &left[..=left.rfind('\n').unwrap()];
+    assert_eq!(text(folder.path()), lines);
+    store.add(&whole.all[1]).unwrap();
+    assert!(text(folder.path()).starts_with(lines));
+    drop(store);
+    assert_eq!(load(folder.path()).unwrap().1, whole.all[..2]);
+    assert!(matches!(whole.open(folder.path(), Earlier::Refused), Err(Error::Exists(_))));
+    let scope = Scope { seed: 4, ..whole.scope.clone() };
+    let other = Whole { identity: Identity::of(&scope, &[cpu()]), scope, all: Vec::new() };
+    assert!(matches!(other.open(folder.path(), Earlier::Continued), Err(Error::Other(_))));
+}
+
+#[test]
+fn a_line_that_cannot_be_read_ends_no_sweep() {
+    let whole = Whole::new();
+    for (from, to, number) in [("\"seed\"", "\"sead\"", 1), ("\"answers\"", "\"replies\"", 2)] {
+        let folder = tempfile::tempdir().unwrap();
+        let before = whole.stored(folder.path(), |text| text.replacen(from, to, 1));
+        let refused = whole.open(folder.path(), Earlier::Continued).err();
+        assert!(matches!(refused, Some(Error::Line { line, .. }) if line == number), "{refused:?}");
+        assert!(matches!(load(folder.path()), Err(Error::Line { line, .. }) if line == number));
+        assert_eq!(text(folder.path()), before);
+    }
+}
+
+#[test]
+fn a_sweep_that_was_cut_off_in_its_first_line_begins() {
+    let whole = Whole::new();
+    let folder = tempfile::tempdir().unwrap();
+    whole.stored(folder.path(), |text| text[..20].to_owned());
+    assert!(matches!(load(folder.path()), Err(Error::NoSweep(_))));
+    let (_, before) = whole.open(folder.path(), Earlier::Continued).unwrap();
     assert!(before.is_empty());
-    store.add(&all[0]).unwrap();
-    store.add(&all[1]).unwrap();
-    let text = std::fs::read_to_string(store.path()).unwrap();
-    std::fs::write(store.path(), &text[..text.len() - 9]).unwrap();
-    let (_, before) = Store::open(folder.path(), &identity, &parts, Earlier::Continued).unwrap();
-    assert_eq!(before, all[..1]);
-    assert!(Store::open(folder.path(), &identity, &parts, Earlier::Refused).is_err());
-    let other = Identity::of(&Scope { seed: 4, ..scope }, &targets);
-    assert!(Store::open(folder.path(), &other, &parts, Earlier::Continued).is_err());
+    assert_eq!(load(folder.path()).unwrap().0, whole.identity);
+}
+
+#[test]
+fn two_processes_do_not_write_to_one_sweep() {
+    let whole = Whole::new();
+    let folder = tempfile::tempdir().unwrap();
+    let open = whole.open(folder.path(), Earlier::Refused).unwrap();
+    assert!(matches!(whole.open(folder.path(), Earlier::Continued), Err(Error::Busy(_))));
+    drop(open);
+    assert!(whole.open(folder.path(), Earlier::Continued).is_ok());
 }
 
 #[test]
