@@ -68,7 +68,7 @@ pub fn run(
             });
         }
         drop(sender);
-        in_order(&receiver, &mut take)
+        in_order(receiver, &mut take)
     })
 }
 
@@ -83,8 +83,10 @@ pub enum Error {
     Store(#[from] std::io::Error),
 }
 
+/// Takes what came of each part, in their order. The receiver is gone when this ends: where nothing can be taken any more, the
+/// threads cannot send, and stop.
 fn in_order(
-    done: &mpsc::Receiver<(usize, Result<Ran, WorkerError>)>,
+    done: mpsc::Receiver<(usize, Result<Ran, WorkerError>)>,
     take: &mut impl FnMut(Ran) -> std::io::Result<()>,
 ) -> Result<(), Error> {
     let mut waiting: BTreeMap<usize, Ran> = BTreeMap::new();

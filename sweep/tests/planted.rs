@@ -1,7 +1,9 @@
 //! A backend whose answers are wrong on purpose: what is planted is seen in its row, and nothing else is.
 
 use std::path::Path;
-use std::sync::atomic::AtomicBool;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Duration;
 
 use backends::cpu::CpuEngine;
 use harness::Target;
@@ -274,6 +276,39 @@ fn two_processes_do_not_write_to_one_sweep() {
     assert!(matches!(whole.open(folder.path(), Earlier::Continued), Err(Error::Busy(_))));
     drop(open);
     assert!(whole.open(folder.path(), Earlier::Continued).is_ok());
+}
+
+/// Our CPU kernels, slowly, counting what they run.
+struct Counting {
+    right: CpuEngine,
+    runs: Arc<AtomicUsize>,
+}
+
+impl Engine for Counting {
+    fn describe(&self) -> Description {
+        self.right.describe()
+    }
+
+    fn run(&mut self, case: &Case) -> Result<Vec<(String, Datum)>, EngineError> {
+        self.runs.fetch_add(1, Ordering::Relaxed);
+        std::thread::sleep(Duration::from_millis(20));
+        self.right.run(case)
+    }
+}
+
+#[test]
+fn a_sweep_that_cannot_be_stored_ends_at_once() {
+    let runs = Arc::new(AtomicUsize::new(0));
+    let engine = Counting { right: CpuEngine::default(), runs: Arc::clone(&runs) };
+    let targets = Target::here(Box::new(engine));
+    let scope = scope(&["ReduceSum"], DType::F32, &[Form::Lengths]);
+    let parts = parts(&scope);
+    let full = |_| Err(std::io::ErrorKind::StorageFull.into());
+    let ended = run(&scope, &parts, &targets[..1], 2, &AtomicBool::new(false), full);
+    assert!(matches!(ended, Err(onnxsmith_sweep::run::Error::Store(_))), "{ended:?}");
+    // A few parts have begun by then; how many hangs on the machine.
+    let runs = runs.load(Ordering::Relaxed);
+    assert!(2 * runs < parts.len(), "{runs} of {} parts", parts.len());
 }
 
 #[test]
