@@ -191,6 +191,39 @@ mod tests {
     use crate::form::Form;
     use crate::tier::Kind;
 
+    /// What is expected of one f32, 1: to be no further off than that.
+    fn within(error: f64) -> Bounded {
+        let tensor = Tensor::from_f64_fn(&Type::new(DType::F32, [1]), |_| 1.0);
+        Bounded { tensor, error: vec![error], undefined: Vec::new(), overflown: Vec::new(), is_open: false }
+    }
+
+    #[test]
+    fn the_specification_comes_before_the_tight_tier_and_neither_is_held_to_what_is_open() {
+        let (open, wide, narrow) = (f64::INFINITY, 0.5, 0.125);
+        for (specified, tight, actual, standing, is_judged) in [
+            (wide, narrow, 1.0, Standing::Tight, true),
+            (wide, narrow, 1.25, Standing::Specified, true),
+            (wide, narrow, 2.0, Standing::Beyond, true),
+            (open, narrow, 1.0, Standing::Tight, true),
+            (open, narrow, 2.0, Standing::Specified, true),
+            (open, open, 2.0, Standing::Tight, false),
+            (wide, open, 1.25, Standing::Tight, false),
+            (wide, open, 2.0, Standing::Beyond, false),
+            (narrow, wide, 1.25, Standing::Beyond, true),
+        ] {
+            let (specified, tight) = (&within(specified), &within(tight));
+            let output = Output { number: 0, specified, tight, profile: &Profile::WGSL };
+            let one = Element::Real(1.0);
+            let found = output.found(0, (one, one), Element::Real(actual));
+            let (of, by) = (specified.error_at(0), tight.error_at(0));
+            assert_eq!(
+                (found.standing, found.is_judged),
+                (standing, is_judged),
+                "{actual} within {of}, {by}"
+            );
+        }
+    }
+
     #[test]
     fn good_implementations_are_held_to_their_own_number_where_the_specification_has_none() {
         let text = "onnxsmith 1 opset 28 graph { %0: f16[1, 1, 259, 4] = variable \"x\" \
