@@ -39,13 +39,18 @@ impl Numbers {
         }
     }
 
-    /// These numbers, and others of the same kind behind them.
+    /// These numbers, and others of the same dtype behind them.
+    ///
+    /// # Panics
+    /// If one are of a float and the others are not.
     #[must_use]
     pub fn and(self, others: Self) -> Self {
         match (self, others) {
             (Self::Real(all), Self::Real(more)) => Self::Real([all, more].concat()),
             (Self::Whole(all), Self::Whole(more)) => Self::Whole([all, more].concat()),
-            (all, _) => all,
+            (Self::Real(_), Self::Whole(_)) | (Self::Whole(_), Self::Real(_)) => {
+                unreachable!("a column has one dtype")
+            }
         }
     }
 
@@ -234,6 +239,12 @@ mod tests {
         let Numbers::Whole(bytes) = every(DType::I8) else { panic!("integers") };
         assert_eq!(bytes.iter().copied().collect::<BTreeSet<_>>(), (-128..=127).collect());
         assert_eq!(every(DType::Bool), Numbers::Whole(vec![0, 1]));
+    }
+
+    #[test]
+    #[should_panic(expected = "a column has one dtype")]
+    fn numbers_of_two_kinds_are_no_column() {
+        let _ = Numbers::Real(vec![0.5]).and(Numbers::Whole(vec![1]));
     }
 
     #[test]
