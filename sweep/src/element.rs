@@ -1,5 +1,6 @@
 //! Elements of tensors, and how far they are from each other.
 
+use interp::Acceptance;
 use ir::format::FloatFormat;
 use ir::{DType, Tensor};
 
@@ -27,7 +28,9 @@ impl Element {
     /// Whether both are the same; NaNs are, and zeros of both signs.
     pub fn equals(self, other: Self) -> bool {
         match (self, other) {
-            (Self::Real(a), Self::Real(b)) => a == b || (a.is_nan() && b.is_nan()),
+            (Self::Real(value), Self::Real(b)) => {
+                Acceptance { value, error: 0.0, zero_sign: false }.accepts(b)
+            }
             (Self::Whole(a), Self::Whole(b)) => a == b,
             (Self::Real(_), Self::Whole(_)) | (Self::Whole(_), Self::Real(_)) => false,
         }
