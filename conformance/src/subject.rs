@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use harness::Target;
-use harness::target::{OpenError, open};
+use harness::target::open;
 use interp::{Comparison, Taps, evaluate};
 use ir::{DType, Interface};
 use oracles::{Expected, Verdict, Why, assess};
@@ -60,7 +60,7 @@ impl Subject {
     pub fn open(row: &'static Row, worker: &Path) -> Result<Self, String> {
         let levels = match row.host {
             Host::Here(engine) => Target::here(engine()?),
-            Host::Worker => in_worker(row.name, worker).map_err(|e| e.to_string())?,
+            Host::Worker => in_worker(row.name, worker)?,
         };
         // A test of today must be one of tomorrow, so no entry has expired here. `cargo xtask corpus` tells of those that have.
         let known = Known::parse(KNOWN, Path::new("known.toml"), Date::from_unix_days(0));
@@ -106,10 +106,11 @@ impl Subject {
 }
 
 /// An engine in a process of its own.
-fn in_worker(name: &str, program: &Path) -> Result<Vec<Target>, OpenError> {
-    let program = program.to_string_lossy();
-    let line = shlex::try_join([&*program, name]).unwrap_or_default();
-    open(&format!("cmd:{line}"), &Limits { timeout: Duration::from_mins(1), ..Limits::default() })
+fn in_worker(name: &str, program: &Path) -> Result<Vec<Target>, String> {
+    let path = program.to_str().ok_or_else(|| format!("{} is no UTF-8", program.display()))?;
+    let line = shlex::try_join([path, name]).map_err(|e| format!("{path:?}: {e}"))?;
+    let limits = Limits { timeout: Duration::from_mins(1), ..Limits::default() };
+    open(&format!("cmd:{line}"), &limits).map_err(|e| e.to_string())
 }
 
 /// The right answer to one problem, and what is needed to find a culprit and to excuse what the subject
@@ -168,5 +169,16 @@ impl Solution<'_> {
             }
         }
         Answer::Known { finding: known.swap_remove(0) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_whose_path_is_in_no_command_line_is_named() {
+        let why = in_worker("tract", Path::new("a\0b")).map(|_| ()).unwrap_err();
+        assert!(why.contains("a\\0b"), "{why}");
     }
 }
