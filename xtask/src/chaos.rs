@@ -3,7 +3,7 @@
 //! The engine is `onnxsmith worker chaos`, which misbehaves as a case's bytes say. So the cases can be made again
 //! afterwards, and what happened in each is known: the campaign's report must count every case once, and of each kind of
 //! verdict as many as there were reasons for it. Then this process must have as many open files as before, no child,
-//! and nothing may be left in the folder for temporary files.
+//! and nothing of ours may be left in the folder for temporary files.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
@@ -51,6 +51,9 @@ pub(crate) struct Arguments {
     rates: Vec<String>,
 }
 
+/// What the names of our temporary files and folders begin with. Other programs make such files meanwhile.
+const OURS: &str = "onnxsmith-";
+
 /// What costs a time-out or the wait for a process to end is rarer than what does not, in per cent.
 const SLOW: ([&str; 6], f64, f64) =
     (["hang", "late", "hang-with-child", "leave-child", "leave-stranger", "close"], 0.05, 0.3);
@@ -62,7 +65,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let rates = Rates::parse(&words)?;
     let before = Traces::now()?;
     let started = Instant::now();
-    let out = tempfile::tempdir().context("no folder for findings")?;
+    let out = tempfile::Builder::new().prefix(OURS).tempdir().context("no folder for findings")?;
     let line = format!("cmd:{} worker chaos {}", program.display(), rates.words().join(" "));
     let timeout = Duration::try_from_secs_f64(arguments.timeout).context("--timeout is no time")?;
     let limits = Limits { timeout, memory: Some(1 << 30), ..Limits::default() };
@@ -246,10 +249,16 @@ impl Traces {
         ensure!(children.is_empty(), "processes are left: {children:?}");
         let (before, after) = (self.open_files, now.open_files);
         ensure!(after <= before, "{before} files were open, {after} are");
-        let new: Vec<_> = now.temporary.difference(&self.temporary).collect();
-        println!("no process, no open file is left; new in the folder for temporary files: {new:?}");
+        let left = left(&self.temporary, &now.temporary);
+        ensure!(left.is_empty(), "temporary files are left: {left:?}");
+        println!("no process, no open file, no temporary file is left");
         Ok(())
     }
+}
+
+/// What of ours is new among temporary files.
+fn left<'n>(before: &'n BTreeSet<OsString>, now: &'n BTreeSet<OsString>) -> Vec<&'n OsString> {
+    now.difference(before).filter(|name| name.as_encoded_bytes().starts_with(OURS.as_bytes())).collect()
 }
 
 /// The children of this process, zombies included.
@@ -261,4 +270,16 @@ fn children() -> Result<Vec<String>> {
         all.extend(text.split_whitespace().map(str::to_owned));
     }
     Ok(all)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_temporary_file_is_left_where_it_is_new_and_ours() {
+        let names = |names: &[&str]| names.iter().map(OsString::from).collect::<BTreeSet<_>>();
+        let now = names(&["onnxsmith-old", "onnxsmith-new", "another-new"]);
+        assert_eq!(left(&names(&["onnxsmith-old"]), &now), ["onnxsmith-new"]);
+    }
 }
