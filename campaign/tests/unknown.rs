@@ -10,8 +10,10 @@ use tempfile::TempDir;
 use triage::oracle::Oracles;
 
 mod having;
+mod replayed;
 
-use having::{Having, case, not_passing};
+use having::{Having, case};
+use replayed::not_passing;
 
 const MODEL: &str = r#"<ir_version: 10, opset_import: ["" : 21, "org.example" : 1]>
 m (float[n] x) => (float[n] y, float[n] z) <float[n] a>

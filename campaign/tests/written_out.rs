@@ -9,8 +9,10 @@ use onnxsmith_campaign::replay::Given;
 use triage::local::Subject;
 
 mod having;
+mod replayed;
 
-use having::{Having, case, not_passing};
+use having::{Having, case};
+use replayed::not_passing;
 
 /// A transform before an exponential.
 const SPECTRUM: &str = r#"<ir_version: 8, opset_import: ["" : 17]>

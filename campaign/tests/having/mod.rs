@@ -3,14 +3,12 @@
 use std::path::Path;
 
 use backends::engines::models::OnModels;
-use harness::Target;
 use harness::reference::Reference;
 use ir::Datum;
 use onnx::case::{DataSet, NamedDatum};
 use onnx::program::Program;
 use onnx::proto::{ModelProto, decode};
 use onnx::{CaseFolder, encode, text};
-use onnxsmith_campaign::replay::{NotPassing, Replay, replay};
 use worker::{Case, Description, Engine, EngineError, Source};
 
 /// An engine that has its own way with some programs, and is right about all others.
@@ -37,11 +35,4 @@ pub(crate) fn case(path: &Path, program: &str, inputs: &[(&str, Datum)]) {
     let set = DataSet { inputs, ..DataSet::default() };
     let json = Some(br#"{"tolerance": "derived"}"#.to_vec());
     CaseFolder { model: model.into(), sets: vec![set], json, ..CaseFolder::default() }.write(path).unwrap();
-}
-
-/// What an engine does not pass of a case.
-pub(crate) fn not_passing(path: &Path, wrong: fn(&Program) -> Option<Program>) -> Vec<NotPassing> {
-    let targets = Target::here(Box::new(Having(wrong)));
-    let how = Replay { seed: 1, ..Replay::on(&targets) };
-    replay(&[path.to_owned()], &how, &|| {}).not_passing
 }

@@ -35,7 +35,7 @@ const _: () = assert!(size_of::<Ball>() == 32);
 pub enum Open {
     /// That it is within the error, which may be infinite; and the sum of products that it is, if it is one: of one product, or of many.
     Within(Terms),
-    /// It overflowed, or is the result of a number that did, in whatever format an implementation computes:
+    /// A number that overflowed, or that came of one, in whatever format an implementation computes:
     /// it has the sign of the value, and is infinite or at least this large, which is above 0. The error is
     /// infinite.
     Beyond(f64),
@@ -172,7 +172,7 @@ impl Ball {
         if let Open::Within(terms) = self.open { terms } else { Terms::NONE }
     }
 
-    /// The same number as a sum of products. That of one without a bound is of no use.
+    /// This number as a sum of products. A number without a bound is none: nothing is folded into its terms.
     pub fn with_terms(self, terms: Terms) -> Self {
         if let Open::Within(_) = self.open { Self { open: Open::Within(terms), ..self } } else { self }
     }
