@@ -1,23 +1,10 @@
 //! What a bound must not let pass: the least case of each that once was too wide.
 
-use ir::{Tensor, Type};
-use onnxsmith_interp::{Bounded, Profile, Taps, compare, evaluate};
-use ops::Model;
+use onnxsmith_interp::Profile;
 
-/// The reference of the first output of a model, of whose variables each is given by its elements.
-fn reference(text: &str, inputs: &[&[f64]], profile: &Profile) -> Bounded {
-    let model: Model = text.parse().unwrap();
-    let tensors = model.graph.variables().zip(inputs);
-    let tensors: Vec<Tensor> =
-        tensors.map(|((_, _, ty), values)| Tensor::from_f64_fn(ty, |i| values[i])).collect();
-    evaluate(&model, &tensors, profile, Taps::Outputs).unwrap().outputs.remove(0)
-}
+mod judged;
 
-/// Whether these elements are acceptable.
-fn accepts(expected: &Bounded, elements: &[f64], profile: &Profile) -> bool {
-    let ty: Type = expected.tensor.ty();
-    compare(expected, &Tensor::from_f64_fn(&ty, |i| elements[i]), profile).unwrap().passes()
-}
+use judged::{accepts, reference};
 
 #[test]
 fn the_slope_of_a_folded_normalisation_is_one_number() {

@@ -1,23 +1,10 @@
 //! What a conforming implementation gave that was outside of its bound: the least case of each, which is inside since.
 
-use ir::{Tensor, Type};
-use onnxsmith_interp::{Bounded, Profile, Taps, compare, evaluate};
-use ops::Model;
+use onnxsmith_interp::Profile;
 
-/// The reference of the first output of a model, of whose variables each is given by its elements.
-fn reference(text: &str, inputs: &[&[f64]], profile: &Profile) -> Bounded {
-    let model: Model = text.parse().unwrap();
-    let tensors = model.graph.variables().zip(inputs);
-    let tensors: Vec<Tensor> =
-        tensors.map(|((_, _, ty), values)| Tensor::from_f64_fn(ty, |i| values[i])).collect();
-    evaluate(&model, &tensors, profile, Taps::Outputs).unwrap().outputs.remove(0)
-}
+mod judged;
 
-/// Whether these elements are acceptable.
-fn accepts(expected: &Bounded, elements: &[f64], profile: &Profile) -> bool {
-    let ty: Type = expected.tensor.ty();
-    compare(expected, &Tensor::from_f64_fn(&ty, |i| elements[i]), profile).unwrap().passes()
-}
+use judged::{accepts, reference};
 
 #[test]
 fn a_power_of_negative_zero_has_either_sign_where_the_exponent_is_rounded() {
