@@ -54,8 +54,9 @@ pub struct Member {
 }
 
 impl Report {
-    /// The findings in groups of one cause each: new ones before known ones, those with the most new findings first, then the most frequent. `alike` is how
-    /// alike messages have to be, from 0 to 1; [`cause::ALIKE`] is usual.
+    /// The findings in groups of one cause each. New causes come before known ones, those with the most new
+    /// findings first, then the most frequent. `alike` is how alike messages have to be, from 0 to 1;
+    /// [`cause::ALIKE`] is usual.
     pub fn groups(&self, alike: f64) -> Vec<Group> {
         let findings: Vec<&Finding> = self.clusters.iter().map(|c| &c.example).collect();
         let parts = cause::join(&findings, alike);

@@ -35,7 +35,7 @@ pub enum Values {
 /// and smallest numbers.
 const ADVERSARIAL: [f64; 2] = [1.0 / 3.0, 0.75];
 
-/// Whether a model has a value of a narrow dtype, or an operator that rounds floats to another dtype.
+/// Whether a model has a value of a narrow dtype, or an operator that rounds floats to fewer digits.
 fn rounds(model: &Model) -> bool {
     let is_between = |(_, edge): (usize, Edge)| matches!(edge, Edge::Between(_));
     let rounds = |node: &Node<Op>| match &node.kind {
