@@ -51,15 +51,22 @@ fn index(op: GridSample, position: f64, size: usize) -> f64 {
     }
 }
 
-/// An index that is reflected until it is not outside.
+/// An index that is reflected by the borders until it is between them.
 fn mirrored(op: GridSample, index: f64, size: usize) -> f64 {
     let (low, high) = if op.align_corners { (0.0, size as f64 - 1.0) } else { (-0.5, size as f64 - 0.5) };
     let width = high - low;
     if width == 0.0 || !index.is_finite() {
         return 0.0;
     }
-    let from = (index - low).rem_euclid(2.0 * width);
-    if from > width { high - (from - width) } else { low + from }
+    if (low..=high).contains(&index) {
+        return index;
+    }
+    // From the border on: close to it, a remainder by two widths would lose digits that the distance has.
+    let is_below = index < low;
+    let beyond = if is_below { low - index } else { index - high };
+    let rest = beyond % width;
+    let is_odd = ((beyond - rest) / width).round() % 2.0 != 0.0;
+    if is_below == is_odd { high - rest } else { low + rest }
 }
 
 /// The element that stands for a whole index, if it is not a zero.
