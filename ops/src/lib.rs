@@ -53,6 +53,7 @@ pub mod movement;
 pub mod nn;
 pub mod operator;
 pub mod plain;
+mod prelude;
 pub mod quantized;
 pub mod reduction;
 pub mod rule;

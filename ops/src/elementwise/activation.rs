@@ -1,17 +1,6 @@
 //! Activation functions with parameters, as ONNX float attributes.
 
-use ir::{Attributes, BadAttribute, Dim, Sym, Type};
-
-use crate::about::{About, functions};
-use crate::arith::{Arith, Comparison, Fun};
-use crate::attributes::Declared;
-use crate::data::{Call, Data};
-use crate::draw::Draw;
-use crate::family::Family;
-use crate::lanes::each;
-use crate::operator::{Batch, Cost, Edge, Facts, Hazard, Operator, TypeRule, rank};
-use crate::rule::{Args, Reject, Rule};
-use crate::spec::Row;
+use crate::prelude::*;
 
 /// An element-by-element operator on floats whose attributes are all numbers.
 #[derive(Clone, PartialEq, Debug)]
@@ -162,12 +151,9 @@ impl Operator for Activation {
 
 #[cfg(test)]
 mod tests {
-    use ir::DType;
-
-    use approx::abs_diff_eq;
-
     use super::*;
     use crate::testing::{parse, run, tensor};
+    use approx::abs_diff_eq;
 
     /// Values at -1, 0 and 2, in double precision from the formulas of the standard.
     #[test]

@@ -1,18 +1,6 @@
 //! Functions of two elements whose result has the operands' dtype, with multidirectional broadcasting.
 
-use ir::{DType, Dim, Sym, Type};
-use ndarray::ArrayD;
-
-use crate::about::functions;
-use crate::arith::Arith;
-use crate::attributes::attributes;
-use crate::data::{Call, Data};
-use crate::draw::Draw;
-use crate::family::Family;
-use crate::lanes::{array, broadcast};
-use crate::operator::{Batch, Cost, Edge, Facts, Hazard, Operator, TypeRule};
-use crate::rule::{Args, Reject, Rule, broadcast_shapes, same_dtype};
-use crate::spec::Row;
+use crate::prelude::*;
 
 attributes! {
     /// An element-by-element operator on two operands, without attributes.

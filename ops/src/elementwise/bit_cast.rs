@@ -1,18 +1,9 @@
 //! BitCast: the same bits as elements of another dtype.
 
 use ir::dtype::Kind;
-use ir::{DType, DTypes, Dim, Sym, Type};
 
-use crate::arith::Arith;
-use crate::attributes::attributes;
-use crate::data::{Call, Data};
-use crate::draw::Draw;
-use crate::family::Single;
-use crate::lanes::each;
-use crate::operator::{Batch, Cost, Edge, Facts, Hazard, Operator, Reads, TypeRule};
 use crate::plain::decoded;
-use crate::rule::{Args, Reject, Rule};
-use crate::spec::Row;
+use crate::prelude::*;
 
 attributes! {
     /// The same bits as elements of another dtype, which is an attribute and as wide.
@@ -103,10 +94,9 @@ impl Operator for BitCast {
 
 #[cfg(test)]
 mod tests {
-    use ir::Tensor;
-
     use super::*;
     use crate::testing::{outputs, run, tensor};
+    use ir::Tensor;
 
     fn cast(x: &Tensor, to: DType) -> Vec<f64> {
         run(BitCast { to }, &[x])

@@ -1,16 +1,7 @@
 //! BitShift: the bits of integers moved left or right by as many places as another operand says.
 
-use ir::{DType, Dim, Sym, Type};
-
-use crate::arith::Arith;
-use crate::attributes::attributes;
-use crate::data::{Call, Data};
-use crate::draw::Draw;
 use crate::elementwise::binary::zip;
-use crate::family::Single;
-use crate::operator::{Batch, Cost, Edge, Facts, Hazard, Operator, TypeRule};
-use crate::rule::{Args, Reject, Rule, broadcast_shapes, same_dtype};
-use crate::spec::Row;
+use crate::prelude::*;
 
 attributes! {
     /// The bits of x moved by as many places as y says, towards the most significant bit or away from it.

@@ -2,20 +2,12 @@
 
 pub(crate) mod narrow;
 
+use ir::Attribute;
 use ir::dtype::Kind;
 use ir::format::{Extent, FloatFormat};
 use ir::round::{Conversion, Overflow, RoundMode};
-use ir::{Attribute, Attributes, BadAttribute, DType, DTypes, Dim, Sym, Type};
 
-use crate::arith::{Arith, Comparison};
-use crate::attributes::{Part, attributes, read_choice};
-use crate::data::{Call, Data};
-use crate::draw::Draw;
-use crate::family::Single;
-use crate::lanes::each;
-use crate::operator::{Batch, Cost, Edge, Facts, Hazard, Operator, Reads, TypeRule};
-use crate::rule::{Args, Reject, Rule};
-use crate::spec::Row;
+use crate::prelude::*;
 
 attributes! {
     /// The same numbers in another dtype, which is an attribute.
@@ -312,7 +304,6 @@ impl Operator for CastLike {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::attributes::Declared;
     use crate::testing::{outputs, run, tensor};
 
     const LIKE: CastLike = CastLike { rounding: Rounding::DEFAULT };

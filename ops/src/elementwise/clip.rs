@@ -1,17 +1,8 @@
 //! Clip: elements kept between a lower and an upper bound, either of which may be absent.
 
 use ir::format::FloatFormat;
-use ir::{DType, DTypes, Dim, Sym, Type};
 
-use crate::arith::Arith;
-use crate::attributes::attributes;
-use crate::data::{Call, Data};
-use crate::draw::Draw;
-use crate::family::Single;
-use crate::lanes::each;
-use crate::operator::{Batch, Cost, Edge, Facts, Hazard, Operator, TypeRule};
-use crate::rule::{Args, Reject, Rule, same_dtype};
-use crate::spec::{Deviation, Row};
+use crate::prelude::*;
 
 attributes! {
     /// The elements kept between a lower and an upper bound: min(max(x, low), high).
@@ -113,7 +104,6 @@ mod tests {
     use super::*;
     use crate::testing::evaluate;
     use crate::testing::{outputs, run, tensor, values};
-    use ir::DType;
 
     #[test]
     fn bounds_may_be_absent_or_cross() {

@@ -1,17 +1,7 @@
 //! Comparisons of two elements, with multidirectional broadcasting.
 
-use ir::{DType, DTypes, Dim, Sym, Type};
-
-use crate::about::About;
-use crate::arith::{Arith, Comparison};
-use crate::attributes::attributes;
-use crate::data::{Call, Data};
-use crate::draw::Draw;
 use crate::elementwise::binary::zip;
-use crate::family::Family;
-use crate::operator::{Batch, Cost, Edge, Facts, Hazard, Operator, TypeRule};
-use crate::rule::{Args, Reject, Rule, broadcast_shapes, same_dtype};
-use crate::spec::Row;
+use crate::prelude::*;
 
 attributes! {
     /// An element-by-element comparison; the result is `bool`.
@@ -97,7 +87,6 @@ impl Operator for Compare {
 
 #[cfg(test)]
 mod tests {
-
     use super::*;
     use crate::testing::{run, tensor};
 

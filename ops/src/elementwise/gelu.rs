@@ -2,17 +2,7 @@
 
 use std::f64::consts::{FRAC_1_SQRT_2, FRAC_2_PI};
 
-use ir::{DType, Dim, Sym, Type};
-
-use crate::arith::{Arith, Fun};
-use crate::attributes::attributes;
-use crate::data::{Call, Data};
-use crate::draw::Draw;
-use crate::family::Single;
-use crate::lanes::each;
-use crate::operator::{Batch, Cost, Edge, Facts, Hazard, Operator, TypeRule, rank};
-use crate::rule::{Args, Reject, Rule};
-use crate::spec::Row;
+use crate::prelude::*;
 
 attributes! {
     /// x·Φ(x), where Φ is the distribution function of the normal distribution, or an approximation by tanh.
@@ -100,10 +90,9 @@ impl Operator for Gelu {
 
 #[cfg(test)]
 mod tests {
-    use approx::assert_abs_diff_eq;
-
     use super::*;
     use crate::testing::{run, tensor};
+    use approx::assert_abs_diff_eq;
 
     #[test]
     fn both_forms_give_the_published_values() {

@@ -1,16 +1,7 @@
 //! Mod: the remainder of a division, with the divisor's sign (Python's `%`) or the dividend's (C's `fmod`).
 
-use ir::{Dim, Sym, Type};
-
-use crate::arith::{Arith, Class, Comparison, Step};
-use crate::attributes::attributes;
-use crate::data::{Call, Data};
-use crate::draw::Draw;
 use crate::elementwise::binary::zip;
-use crate::family::Single;
-use crate::operator::{Batch, Cost, Edge, Facts, Hazard, Operator, Reads, TypeRule};
-use crate::rule::{Args, Reject, Rule, broadcast_shapes, same_dtype};
-use crate::spec::Row;
+use crate::prelude::*;
 
 attributes! {
     /// What a division leaves over.
@@ -121,7 +112,6 @@ impl Operator for Mod {
 mod tests {
     use super::*;
     use crate::testing::{run, tensor};
-    use ir::DType;
 
     #[test]
     fn the_sign_is_the_divisors_or_the_dividends() {

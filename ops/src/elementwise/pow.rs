@@ -1,17 +1,7 @@
 //! Pow: base to the power of an exponent, whose dtypes may differ.
 
-use ir::{DType, Dim, Sym, Type};
-
-use crate::arith::Arith;
-use crate::attributes::attributes;
-use crate::data::{Call, Data};
-use crate::draw::Draw;
 use crate::elementwise::binary::zip;
-use crate::family::Single;
-use crate::operator::{Batch, Cost, Edge, Facts, Hazard, Operator, TypeRule};
-use crate::plain;
-use crate::rule::{Args, Reject, Rule, broadcast_shapes};
-use crate::spec::Row;
+use crate::prelude::*;
 
 attributes! {
     /// The base to the power of the exponent.

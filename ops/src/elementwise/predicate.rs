@@ -1,17 +1,6 @@
 //! IsNaN and IsInf: which elements are not finite numbers.
 
-use ir::{Attributes, BadAttribute, DType, Dim, Sym, Type};
-
-use crate::about::{About, functions};
-use crate::arith::{Arith, Class};
-use crate::attributes::Declared;
-use crate::data::{Call, Data};
-use crate::draw::Draw;
-use crate::family::Family;
-use crate::lanes::each;
-use crate::operator::{Batch, Cost, Edge, Facts, Hazard, Operator, TypeRule, rank};
-use crate::rule::{Args, Reject, Rule};
-use crate::spec::Row;
+use crate::prelude::*;
 
 /// A question about each element; the result is `bool`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -1,16 +1,7 @@
 //! PRelu: negative elements scaled by a learned slope.
 
-use ir::{Dim, Sym, Type};
-
-use crate::arith::{Arith, Comparison};
-use crate::attributes::attributes;
-use crate::data::{Call, Data};
-use crate::draw::Draw;
 use crate::elementwise::binary::zip;
-use crate::family::Single;
-use crate::operator::{Batch, Cost, Edge, Facts, Hazard, Operator, TypeRule};
-use crate::rule::{Args, Reject, Rule, broadcast_to, same_dtype};
-use crate::spec::Row;
+use crate::prelude::*;
 
 attributes! {
     /// slope·x where x is below 0, else x.
@@ -73,8 +64,6 @@ impl Operator for PRelu {
 
 #[cfg(test)]
 mod tests {
-    use ir::DType;
-
     use super::*;
     use crate::testing::{outputs, run, tensor};
 

@@ -1,17 +1,7 @@
 //! Where: each element from one of two operands, as a condition says.
 
-use ir::{Dim, Sym, Type};
-use ndarray::ArrayD;
-
-use crate::arith::Arith;
-use crate::attributes::attributes;
-use crate::data::{Call, Data, EitherKind, Kind, of_either_kind};
-use crate::draw::Draw;
 use crate::elementwise::binary::zip;
-use crate::family::Single;
-use crate::operator::{Batch, Cost, Edge, Facts, Hazard, Operator, TypeRule};
-use crate::rule::{Args, Reject, Rule, broadcast_shapes, same_dtype};
-use crate::spec::Row;
+use crate::prelude::*;
 
 attributes! {
     /// Elements of a where the condition is true, else those of b.
@@ -74,8 +64,6 @@ impl Operator for Where {
 
 #[cfg(test)]
 mod tests {
-    use ir::DType;
-
     use super::*;
     use crate::testing::{run, tensor};
 

@@ -1,16 +1,6 @@
 //! Shrink: elements moved towards zero by a bias, those within a threshold set to zero.
 
-use ir::{Dim, Sym, Type};
-
-use crate::arith::{Arith, Comparison};
-use crate::attributes::attributes;
-use crate::data::{Call, Data};
-use crate::draw::Draw;
-use crate::family::Single;
-use crate::lanes::each;
-use crate::operator::{Batch, Cost, Facts, Hazard, Operator, TypeRule};
-use crate::rule::{Args, Reject, Rule};
-use crate::spec::Row;
+use crate::prelude::*;
 
 attributes! {
     /// x + bias below -lambd, x - bias above lambd, else 0.
@@ -127,8 +117,6 @@ impl Operator for Shrink {
 
 #[cfg(test)]
 mod tests {
-    use ir::DType;
-
     use super::*;
     use crate::testing::{run, tensor};
 

@@ -1,20 +1,9 @@
 //! Functions of one element whose result has the operand's dtype.
 
+use ir::format::FloatFormat;
 use std::f64::consts::PI;
 
-use ir::format::FloatFormat;
-use ir::{DType, Dim, Sym, Type};
-
-use crate::about::functions;
-use crate::arith::{Arith, Fun, Step};
-use crate::attributes::attributes;
-use crate::data::{Call, Data};
-use crate::draw::Draw;
-use crate::family::Family;
-use crate::lanes::each;
-use crate::operator::{Batch, Cost, Edge, Facts, Hazard, Operator, TypeRule, rank};
-use crate::rule::{Args, Reject, Rule};
-use crate::spec::Row;
+use crate::prelude::*;
 
 attributes! {
     /// An element-by-element operator without attributes.

@@ -1,17 +1,6 @@
 //! Min, Max, Sum and Mean: one element from the elements at the same place of any number of operands.
 
-use ir::{Dim, Sym, Type};
-
-use crate::about::functions;
-use crate::arith::Arith;
-use crate::attributes::attributes;
-use crate::data::{Call, Data};
-use crate::draw::Draw;
-use crate::family::Family;
-use crate::lanes::{array, broadcast};
-use crate::operator::{Batch, Cost, Edge, Facts, Hazard, Operator, TypeRule};
-use crate::rule::{Args, Reject, Rule, broadcast_shapes, same_dtype};
-use crate::spec::Row;
+use crate::prelude::*;
 
 attributes! {
     /// An element-by-element operator on one operand or more, with multidirectional broadcasting.
@@ -120,7 +109,6 @@ impl Operator for Variadic {
 mod tests {
     use super::*;
     use crate::testing::{run, tensor};
-    use ir::DType;
 
     #[test]
     fn operands_broadcast_and_combine() {

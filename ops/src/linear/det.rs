@@ -1,16 +1,6 @@
 //! `Det`: determinants.
 
-use ir::{Dim, Sym, Type};
-
-use crate::arith::Arith;
-use crate::attributes::attributes;
-use crate::data::{Call, Data};
-use crate::draw::Draw;
-use crate::family::Single;
-use crate::lanes;
-use crate::operator::{Batch, Cost, Facts, Hazard, Operator, TypeRule, rank};
-use crate::rule::{Args, Reject, Rule};
-use crate::spec::Row;
+use crate::prelude::*;
 
 attributes! {
     /// The determinant of each square matrix.
@@ -70,8 +60,6 @@ impl Operator for Det {
 
 #[cfg(test)]
 mod tests {
-    use ir::DType;
-
     use super::*;
     use crate::testing::{outputs, run, tensor};
 

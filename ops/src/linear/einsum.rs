@@ -2,21 +2,9 @@
 
 mod early;
 
-use ir::{DType, Dim, Sym, Type};
-use ndarray::ArrayD;
-
 use self::early::Early;
 use super::equation::{Equation, Label};
-use crate::arith::Arith;
-use crate::attributes::attributes;
-use crate::data::{Call, Data};
-use crate::draw::Draw;
-use crate::family::Single;
-use crate::lanes;
-use crate::operator::{Batch, Cost, Edge, Effort, Facts, Hazard, Operator, TypeRule};
-use crate::plain;
-use crate::rule::{Args, Check, Reject, Rule, accepted, broadcast_shapes, same_dtype};
-use crate::spec::Row;
+use crate::prelude::*;
 
 attributes! {
     /// Sums of products of elements that share their places on axes of one name: Einstein's summation.
@@ -318,10 +306,9 @@ impl Operator for Einsum {
 
 #[cfg(test)]
 mod tests {
-    use ir::{Attributes, Tensor};
-
     use super::*;
     use crate::testing::{outputs, parse, tensor, values};
+    use ir::Tensor;
 
     fn einsum(equation: &str, operands: &[&Tensor]) -> Result<(Vec<usize>, Vec<f64>), Reject> {
         let op = parse::<Einsum>("Einsum", &Attributes::new().name("equation", equation));

@@ -1,22 +1,11 @@
 //! Gemm: alpha·A'·B' + beta·C, where A' and B' are A and B or their transposes.
 
+use ndarray::{ArrayView2, CowArray, Ix2};
 use std::cell::LazyCell;
 
-use ir::{Dim, Sym, Type};
-use ndarray::{ArrayD, ArrayView2, CowArray, Ix2};
-
-use crate::arith::Arith;
-use crate::attributes::attributes;
-use crate::data::{Call, Data};
-use crate::draw::Draw;
 use crate::elementwise::binary::zip;
-use crate::family::Single;
-use crate::lanes::{array, broadcast};
 use crate::linear::int_product;
-use crate::operator::{Batch, Cost, Edge, Facts, Hazard, Operator, TypeRule};
-use crate::plain;
-use crate::rule::{Args, Reject, Rule, broadcast_to, same_dtype};
-use crate::spec::Row;
+use crate::prelude::*;
 
 attributes! {
     /// alpha·A'·B' + beta·C, where A' and B' are A and B or their transposes.
@@ -183,8 +172,6 @@ impl Operator for Gemm {
 
 #[cfg(test)]
 mod tests {
-    use ir::DType;
-
     use super::*;
     use crate::testing::{outputs, run, tensor};
 

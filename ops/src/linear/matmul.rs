@@ -1,18 +1,9 @@
 //! MatMul: matrix products as numpy has them, over any number of leading axes.
 
-use ir::{Dim, Sym, Type};
-use ndarray::{ArrayD, ArrayView2, ArrayViewD, Axis, CowArray, Ix2, Ix3};
+use ndarray::{ArrayView2, ArrayViewD, Axis, CowArray, Ix2, Ix3};
 
-use crate::arith::Arith;
-use crate::attributes::attributes;
-use crate::data::{Call, Data};
-use crate::draw::Draw;
-use crate::family::Single;
-use crate::lanes::array;
 use crate::linear::int_product;
-use crate::operator::{Batch, Cost, Edge, Facts, Hazard, Operator, TypeRule, rank};
-use crate::rule::{Args, Reject, Rule, broadcast_shapes, same_dtype};
-use crate::spec::Row;
+use crate::prelude::*;
 
 attributes! {
     /// The product of matrices, or of stacks of them, as numpy has it.
@@ -128,8 +119,6 @@ impl Operator for MatMul {
 
 #[cfg(test)]
 mod tests {
-    use ir::DType;
-
     use super::*;
     use crate::testing::{outputs, run, tensor, values};
 

@@ -1,18 +1,7 @@
 //! `Compress`: the slices of which a list says that they stay.
 
-use ir::{DType, Dim, Sym, Type};
-use ndarray::ArrayD;
-
 use super::gather::Pointed;
-use crate::arith::Arith;
-use crate::attributes::attributes;
-use crate::data::{Call, Data, EitherKind, Kind, of_either_kind};
-use crate::draw::Draw;
-use crate::family::Single;
-use crate::lanes;
-use crate::operator::{Facts, Hazard, Operator, Reads, TypeRule};
-use crate::rule::{Args, Reject, Rule, axis};
-use crate::spec::{Row, found};
+use crate::prelude::*;
 
 attributes! {
     /// The slices along an axis of which a list says that they stay; without an axis, the elements in row-major order.
@@ -101,8 +90,6 @@ impl Operator for Compress {
 
 #[cfg(test)]
 mod tests {
-    use ir::DType;
-
     use super::*;
     use crate::testing::{outputs, run, tensor};
 

@@ -1,15 +1,9 @@
 //! Concat: several tensors one after the other along an axis.
 
-use ir::{Dim, Sym, Type};
-use ndarray::{ArrayD, Axis};
+use ndarray::Axis;
 
-use crate::attributes::attributes;
-use crate::draw::Draw;
-use crate::family::Single;
 use crate::movement::Movement;
-use crate::operator::TypeRule;
-use crate::rule::{Args, Reject, Rule, accepted, axis, same_dtype};
-use crate::spec::Row;
+use crate::prelude::*;
 
 attributes! {
     /// The operands behind each other along an axis.

@@ -1,16 +1,7 @@
 //! `DepthToSpace` and `SpaceToDepth`: blocks of an image's plane from its channels, and back.
 
-use ir::{Dim, Sym, Type};
-use ndarray::ArrayD;
-
-use crate::attributes::attributes;
-use crate::draw::Draw;
-use crate::family::Single;
-use crate::lanes;
 use crate::movement::Movement;
-use crate::operator::TypeRule;
-use crate::rule::{Args, Reject, Rule};
-use crate::spec::Row;
+use crate::prelude::*;
 
 attributes! {
     /// Channels laid out as blocks of pixels.
@@ -134,8 +125,6 @@ impl Movement for SpaceToDepth {
 
 #[cfg(test)]
 mod tests {
-    use ir::{Attributes, DType};
-
     use super::*;
     use crate::testing::{outputs, parse, run, tensor, values};
 

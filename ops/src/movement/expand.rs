@@ -1,15 +1,7 @@
 //! Expand: an operand broadcast with a shape.
 
-use ir::{Dim, Sym, Type};
-use ndarray::ArrayD;
-
-use crate::attributes::attributes;
-use crate::draw::Draw;
-use crate::family::Single;
 use crate::movement::Movement;
-use crate::operator::TypeRule;
-use crate::rule::{Args, Reject, Rule, broadcast_shapes};
-use crate::spec::{Row, list};
+use crate::prelude::*;
 
 attributes! {
     /// x broadcast with a shape.

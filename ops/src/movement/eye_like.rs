@@ -1,16 +1,6 @@
 //! `EyeLike`: ones on a diagonal, of a matrix' shape.
 
-use ir::{DType, Dim, Sym, Type};
-
-use crate::arith::Arith;
-use crate::attributes::attributes;
-use crate::data::{Call, Data};
-use crate::draw::Draw;
-use crate::family::Single;
-use crate::lanes;
-use crate::operator::{Facts, Hazard, Operator, Reads, TypeRule};
-use crate::rule::{Args, Reject, Rule};
-use crate::spec::Row;
+use crate::prelude::*;
 
 attributes! {
     /// Ones on a diagonal, and zeros, of the shape of an operand whose elements do not matter.
@@ -69,8 +59,6 @@ impl Operator for EyeLike {
 
 #[cfg(test)]
 mod tests {
-    use ir::Attributes;
-
     use super::*;
     use crate::testing::{outputs, parse, tensor, values};
 

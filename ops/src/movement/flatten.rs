@@ -1,15 +1,7 @@
 //! Flatten: the axes before one make the rows of a matrix, the others its columns.
 
-use ir::{Dim, Sym, Type};
-use ndarray::ArrayD;
-
-use crate::attributes::attributes;
-use crate::draw::Draw;
-use crate::family::Single;
 use crate::movement::{Movement, reshaped};
-use crate::operator::TypeRule;
-use crate::rule::{Args, Reject, Rule};
-use crate::spec::Row;
+use crate::prelude::*;
 
 attributes! {
     /// x as a matrix: the axes before `axis` are the rows, the others the columns.
@@ -58,10 +50,9 @@ impl Movement for Flatten {
 
 #[cfg(test)]
 mod tests {
-    use ir::{DType, Tensor};
-
     use super::*;
     use crate::testing::outputs;
+    use ir::Tensor;
 
     #[test]
     fn every_axis_from_minus_rank_to_rank() {

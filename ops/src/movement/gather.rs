@@ -1,18 +1,7 @@
 //! Gather and `GatherElements`: elements of one operand that indices, the other operand, point to along an axis. Negative
 //! indices count from the axis' end; one out of range is undefined.
 
-use ir::{Dim, Sym, Type};
-use ndarray::ArrayD;
-
-use crate::arith::Arith;
-use crate::attributes::attributes;
-use crate::data::{Call, Data, EitherKind, Kind, of_either_kind};
-use crate::draw::Draw;
-use crate::family::Single;
-use crate::lanes;
-use crate::operator::{Facts, Hazard, Operator, Reads, TypeRule};
-use crate::rule::{self, Args, Reject, Rule, accepted};
-use crate::spec::Row;
+use crate::prelude::*;
 
 attributes! {
     /// Slices of x that indices point to along an axis.
@@ -233,10 +222,9 @@ impl Operator for GatherElements {
 
 #[cfg(test)]
 mod tests {
-    use ir::{Attributes, DType, Tensor};
-
     use super::*;
     use crate::testing::{evaluate, outputs, parse, run, tensor};
+    use ir::Tensor;
 
     fn gather(axis: i64, shape: &[i64], indices: &Tensor) -> Result<(Vec<usize>, Vec<i128>), Reject> {
         let x = Tensor::from_i128_fn(&Type::new(DType::I32, shape), |i| i as i128 + 1);

@@ -1,18 +1,7 @@
 //! `GatherND`: slices that lists of indices, one for each of the first axes, point to.
 
-use ir::{DType, Dim, Sym, Type};
-use ndarray::ArrayD;
-
 use super::gather::{Pointed, point, points_into};
-use crate::arith::Arith;
-use crate::attributes::attributes;
-use crate::data::{Call, Data, EitherKind, Kind, of_either_kind};
-use crate::draw::Draw;
-use crate::family::Single;
-use crate::lanes;
-use crate::operator::{Facts, Hazard, Operator, Reads, TypeRule};
-use crate::rule::{Args, Reject, Rule};
-use crate::spec::Row;
+use crate::prelude::*;
 
 attributes! {
     /// Slices of x that lists of indices point to, an index for each of the axes behind those of the batch.

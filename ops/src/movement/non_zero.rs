@@ -1,16 +1,6 @@
 //! `NonZero`: where the elements are that are not zero.
 
-use ir::{DType, Dim, Sym, Type};
-
-use crate::arith::{Arith, Comparison};
-use crate::attributes::attributes;
-use crate::data::{Call, Data};
-use crate::draw::Draw;
-use crate::family::Single;
-use crate::lanes::array;
-use crate::operator::{Batch, Cost, Edge, Facts, Hazard, Operator, Reads, TypeRule};
-use crate::rule::{Args, Reject, Rule};
-use crate::spec::{Row, found};
+use crate::prelude::*;
 
 attributes! {
     /// The places of the elements that are not zero, in row-major order.

@@ -1,17 +1,6 @@
 //! OneHot: every index becomes a list with one value at its place and another value elsewhere.
 
-use ir::{DType, DTypes, Dim, Sym, Type};
-use ndarray::ArrayD;
-
-use crate::arith::Arith;
-use crate::attributes::attributes;
-use crate::data::{Call, Data, EitherKind, Kind, of_either_kind};
-use crate::draw::Draw;
-use crate::family::Single;
-use crate::lanes::{array, each, move_last};
-use crate::operator::{Facts, Hazard, Operator, Reads, TypeRule};
-use crate::rule::{Args, Reject, Rule, accepted, axis};
-use crate::spec::{Row, scalar};
+use crate::prelude::*;
 
 attributes! {
     /// For each index, a list that holds one value at the index and another elsewhere.

@@ -1,17 +1,6 @@
 //! Pad: elements added at the ends of axes, or taken away.
 
-use ir::{Dim, Sym, Type};
-use ndarray::ArrayD;
-
-use crate::arith::Arith;
-use crate::attributes::attributes;
-use crate::data::{Call, Data, EitherKind, Kind, of_either_kind};
-use crate::draw::Draw;
-use crate::family::Single;
-use crate::lanes;
-use crate::operator::{Batch, Cost, Facts, Hazard, Operator, Reads, TypeRule};
-use crate::rule::{self, Args, Reject, Rule, same_dtype};
-use crate::spec::{Row, list};
+use crate::prelude::*;
 
 /// What is added.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -187,10 +176,9 @@ impl Operator for Pad {
 
 #[cfg(test)]
 mod tests {
-    use ir::{DType, Tensor};
-
     use super::*;
     use crate::testing::evaluate;
+    use ir::Tensor;
 
     fn row(size: i64) -> Tensor {
         Tensor::from_i128_fn(&Type::new(DType::I32, [size]), |i| i as i128)

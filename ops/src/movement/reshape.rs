@@ -1,15 +1,7 @@
 //! Reshape: the same elements in row-major order under another shape.
 
-use ir::{Dim, Sym, Type};
-use ndarray::ArrayD;
-
-use crate::attributes::attributes;
-use crate::draw::Draw;
-use crate::family::Single;
 use crate::movement::{Movement, reshaped};
-use crate::operator::TypeRule;
-use crate::rule::{Args, Reject, Rule};
-use crate::spec::{Row, list};
+use crate::prelude::*;
 
 attributes! {
     /// The same elements in the same order, in another shape.

@@ -1,17 +1,8 @@
 //! `ReverseSequence`: the beginning of every sequence of a batch turned round.
 
-use ir::{Attribute, Attributes, BadAttribute, Dim, Sym, Type};
-use ndarray::ArrayD;
+use ir::Attribute;
 
-use crate::arith::Arith;
-use crate::attributes::{Part, attributes};
-use crate::data::{Call, Data, EitherKind, Kind, of_either_kind};
-use crate::draw::Draw;
-use crate::family::Single;
-use crate::lanes;
-use crate::operator::{Facts, Hazard, Operator, Reads, TypeRule};
-use crate::rule::{Args, Reject, Rule};
-use crate::spec::Row;
+use crate::prelude::*;
 
 attributes! {
     /// The beginning of every sequence of a batch turned round.
@@ -128,8 +119,6 @@ impl Operator for ReverseSequence {
 
 #[cfg(test)]
 mod tests {
-    use ir::DType;
-
     use super::*;
     use crate::testing::{parse, run, tensor};
 

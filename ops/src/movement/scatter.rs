@@ -1,21 +1,9 @@
 //! `ScatterElements` and `ScatterND`: a copy of one operand in which updates stand where indices point to, or are combined with
 //! what is there. They differ in what indices point to; what happens there is the same.
 
-use ir::{Attributes, BadAttribute, DType, Dim, Sym, Type};
-use ndarray::ArrayD;
-
 use super::gather::{Pointed, in_range, point, points_into};
 use super::gather_nd::{self, point_at, pointed};
-use crate::arith::Arith;
-use crate::attributes::{Part, attributes, read_choice, write_choice};
-use crate::data::{Call, Data};
-use crate::draw::Draw;
-use crate::family::Single;
-use crate::lanes::{self, array};
-use crate::operator::{Batch, Cost, Edge, Facts, Hazard, Operator, Reads, TypeRule, elements};
-use crate::plain;
-use crate::rule::{self, Args, Reject, Rule, accepted, same_dtype, same_shape};
-use crate::spec::Row;
+use crate::prelude::*;
 
 attributes! {
     /// A copy of x in which updates stand where indices point to along an axis, or are combined with what is there.

@@ -1,16 +1,6 @@
 //! Shape and Size: what a tensor's type says, as a tensor.
 
-use ir::{DType, Dim, Sym, Type};
-
-use crate::arith::Arith;
-use crate::attributes::{Clamped, attributes};
-use crate::data::{Call, Data};
-use crate::draw::Draw;
-use crate::family::Single;
-use crate::lanes::array;
-use crate::operator::{Facts, Hazard, Operator, Reads, TypeRule};
-use crate::rule::{Args, Reject, Rule};
-use crate::spec::Row;
+use crate::prelude::*;
 
 attributes! {
     /// The sizes of the axes from `start` to before `end`.
@@ -120,8 +110,6 @@ impl Operator for Size {
 
 #[cfg(test)]
 mod tests {
-    use ir::Attributes;
-
     use super::*;
     use crate::testing::{parse, run, tensor};
 

@@ -1,16 +1,7 @@
 //! Slice: every step-th element between a start and an end, along some axes.
 
-use ir::{Dim, Sym, Type};
-use ndarray::ArrayD;
-
-use crate::attributes::{Among, Clamped, attributes};
-use crate::draw::Draw;
-use crate::family::Single;
-use crate::lanes;
 use crate::movement::Movement;
-use crate::operator::TypeRule;
-use crate::rule::{Args, Check, Reject, Rule, accepted, axes};
-use crate::spec::{Row, list};
+use crate::prelude::*;
 
 attributes! {
     /// Every so many elements between a start and an end, along some axes.
@@ -147,11 +138,9 @@ impl Movement for Slice {
 
 #[cfg(test)]
 mod tests {
-    use ir::{Attributes, DType, Tensor};
-
     use super::*;
-    use crate::attributes::Declared;
     use crate::testing::evaluate;
+    use ir::Tensor;
 
     fn slice(shape: &[i64], attributes: &Attributes) -> (Vec<usize>, Vec<i128>) {
         let x = Tensor::from_i128_fn(&Type::new(DType::I32, shape), |i| i as i128);

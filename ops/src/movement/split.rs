@@ -1,15 +1,9 @@
 //! Split: one tensor cut along an axis into several.
 
-use ir::{Dim, Sym, Type};
-use ndarray::{ArrayD, Axis, Slice};
+use ndarray::{Axis, Slice};
 
-use crate::attributes::attributes;
-use crate::draw::Draw;
-use crate::family::Single;
 use crate::movement::Movement;
-use crate::operator::TypeRule;
-use crate::rule::{Args, Reject, Rule, accepted, axis};
-use crate::spec::{Deviation, Row, list};
+use crate::prelude::*;
 
 attributes! {
     /// x cut along an axis into parts of the sizes given.

@@ -1,15 +1,7 @@
 //! Squeeze and Unsqueeze: axes of size 1 taken out or put in.
 
-use ir::{Dim, Sym, Type};
-use ndarray::ArrayD;
-
-use crate::attributes::attributes;
-use crate::draw::Draw;
-use crate::family::Single;
 use crate::movement::{Movement, reshaped};
-use crate::operator::TypeRule;
-use crate::rule::{Args, Reject, Rule, axes};
-use crate::spec::{Row, list};
+use crate::prelude::*;
 
 attributes! {
     /// x without some axes of size 1.
@@ -143,11 +135,9 @@ impl Movement for Unsqueeze {
 
 #[cfg(test)]
 mod tests {
-    use ir::{DType, Tensor};
-
     use super::*;
-    use crate::family::Family;
     use crate::testing::outputs;
+    use ir::Tensor;
 
     fn shape(op: impl Family, shape: &[i64]) -> Result<Vec<i64>, Reject> {
         let x = Tensor::from_i128_fn(&Type::new(DType::Bool, shape), |_| 1);

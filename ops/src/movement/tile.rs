@@ -1,16 +1,7 @@
 //! Tile: copies of a tensor side by side.
 
-use ir::{Dim, Sym, Type};
-use ndarray::ArrayD;
-
-use crate::attributes::attributes;
-use crate::draw::Draw;
-use crate::family::Single;
-use crate::lanes;
 use crate::movement::Movement;
-use crate::operator::TypeRule;
-use crate::rule::{Args, Reject, Rule};
-use crate::spec::{Row, list};
+use crate::prelude::*;
 
 attributes! {
     /// Copies of x behind each other along each axis.
@@ -62,8 +53,6 @@ impl Movement for Tile {
 
 #[cfg(test)]
 mod tests {
-    use ir::{Attributes, DType};
-
     use super::*;
     use crate::testing::{outputs, parse, run, tensor};
 

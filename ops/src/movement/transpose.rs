@@ -1,16 +1,9 @@
 //! Transpose: the same elements with the axes in another order.
 
-use ir::{Dim, Sym, Type};
-use ndarray::ArrayD;
 use rand::seq::SliceRandom;
 
-use crate::attributes::attributes;
-use crate::draw::Draw;
-use crate::family::Single;
 use crate::movement::Movement;
-use crate::operator::TypeRule;
-use crate::rule::{Args, Reject, Rule, accepted, axes};
-use crate::spec::Row;
+use crate::prelude::*;
 
 attributes! {
     /// The same elements with the axes in another order.
@@ -73,11 +66,9 @@ impl Movement for Transpose {
 
 #[cfg(test)]
 mod tests {
-    use ir::{Attributes, DType, Tensor};
-
     use super::*;
-    use crate::attributes::Declared;
     use crate::testing::evaluate;
+    use ir::Tensor;
 
     #[test]
     fn perm_names_the_operands_axes() {

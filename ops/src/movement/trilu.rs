@@ -1,16 +1,6 @@
 //! Trilu: the upper or lower triangle of matrices, zero elsewhere.
 
-use ir::{Dim, Sym, Type};
-use ndarray::ArrayD;
-
-use crate::arith::Arith;
-use crate::attributes::{Clamped, attributes};
-use crate::data::{Call, Data, EitherKind, Kind, of_either_kind};
-use crate::draw::Draw;
-use crate::family::Single;
-use crate::operator::{Facts, Hazard, Operator, Reads, TypeRule};
-use crate::rule::{Args, Reject, Rule};
-use crate::spec::{Row, scalar};
+use crate::prelude::*;
 
 attributes! {
     /// The upper or the lower triangle of matrices; the other elements are 0.
@@ -76,7 +66,6 @@ impl Operator for Trilu {
 mod tests {
     use super::*;
     use crate::testing::{parse, run, tensor};
-    use ir::{Attributes, DType};
 
     #[test]
     fn the_edge_belongs_to_the_triangle() {

@@ -1,17 +1,8 @@
 //! `AveragePool`: the mean of the elements under a window.
 
-use ir::{Dim, Sym, Type};
-
-use crate::arith::Arith;
-use crate::attributes::attributes;
-use crate::data::{Call, Data};
-use crate::draw::Draw;
-use crate::family::Single;
 use crate::nn::pooling::{Pooling, undefined_if};
 use crate::nn::window;
-use crate::operator::{Batch, Cost, Edge, Effort, Facts, Hazard, Operator, Reads, TypeRule, rank};
-use crate::rule::{Args, Reject, Rule};
-use crate::spec::Row;
+use crate::prelude::*;
 
 attributes! {
     /// The mean of the elements under a window that slides over each channel.
@@ -86,11 +77,9 @@ impl Operator for AveragePool {
 
 #[cfg(test)]
 mod tests {
-    use ir::{Attributes, DType, Tensor};
-
     use super::*;
-    use crate::attributes::Declared;
     use crate::testing::evaluate;
+    use ir::Tensor;
 
     /// `AveragePool` of 1, 2, 3 … in one row.
     fn pool(size: i64, attributes: &Attributes) -> Vec<f64> {

@@ -1,18 +1,9 @@
 //! `BatchNormalization`: every channel standardised, by the statistics given or in training by its own.
 
-use ir::{DType, Dim, Sym, Type};
 use ndarray::Axis;
 
-use crate::arith::{Arith, Fun};
-use crate::attributes::attributes;
-use crate::data::{Call, Data};
-use crate::draw::Draw;
-use crate::family::Single;
-use crate::lanes;
 use crate::nn::normalize::{Standard, draw_epsilon, some_elements, standardize};
-use crate::operator::{Batch, Cost, Facts, Hazard, Operator, TypeRule, rank};
-use crate::rule::{Args, Reject, Rule, same_dtype};
-use crate::spec::Row;
+use crate::prelude::*;
 
 attributes! {
     /// Every channel standardised by statistics that are given, as at inference, or in training by its own.
@@ -162,8 +153,6 @@ impl Operator for BatchNorm {
 
 #[cfg(test)]
 mod tests {
-    use ir::Attributes;
-
     use super::*;
     use crate::testing::{outputs, parse, run, tensor, values};
 

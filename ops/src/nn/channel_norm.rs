@@ -1,17 +1,7 @@
 //! `InstanceNormalization` and `GroupNormalization`: an image's channels standardised, each alone or in groups.
 
-use ir::{DType, Dim, Sym, Type};
-
-use crate::arith::Arith;
-use crate::attributes::attributes;
-use crate::data::{Call, Data};
-use crate::draw::Draw;
-use crate::family::Single;
-use crate::lanes::array;
 use crate::nn::normalize::{Standard, draw_epsilon, edges, some_elements, staged, standardize};
-use crate::operator::{Batch, Cost, Facts, Hazard, Operator, TypeRule, rank};
-use crate::rule::{Args, Reject, Rule, same_dtype};
-use crate::spec::Row;
+use crate::prelude::*;
 
 attributes! {
     /// Each channel of each image standardised by its own mean and variance.
@@ -159,8 +149,6 @@ impl Operator for GroupNorm {
 
 #[cfg(test)]
 mod tests {
-    use ir::Attributes;
-
     use super::*;
     use crate::testing::{outputs, parse, run, tensor};
 

@@ -1,19 +1,10 @@
 //! Conv: cross-correlation over any number of spatial axes, in groups.
 
-use ir::{Dim, Sym, Type};
 use ndarray::Array2;
 
-use crate::arith::Arith;
-use crate::attributes::attributes;
-use crate::data::{Call, Data};
-use crate::draw::Draw;
-use crate::family::Single;
-use crate::lanes::array;
 use crate::nn::correlate::{correlated, nothing, operands, spatial};
 use crate::nn::window::{self, Window, taps};
-use crate::operator::{Batch, Cost, Edge, Effort, Facts, Hazard, Operator, TypeRule, rank};
-use crate::rule::{Args, Reject, Rule};
-use crate::spec::Row;
+use crate::prelude::*;
 
 attributes! {
     /// Sums of products of the elements under a window with weights.
@@ -109,8 +100,6 @@ impl Operator for Conv {
 
 #[cfg(test)]
 mod tests {
-    use ir::{Attributes, DType};
-
     use super::*;
     use crate::testing::{outputs, parse, tensor, values};
 

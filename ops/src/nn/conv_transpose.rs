@@ -1,20 +1,11 @@
 //! `ConvTranspose`: what the gradient of a convolution is. Each element spreads over the results under a window; seen from
 //! a result, it is a convolution with cells of its own, which steps over elements.
 
-use ir::{Dim, Sym, Type};
 use ndarray::Array2;
 
-use crate::arith::Arith;
-use crate::attributes::attributes;
-use crate::data::{Call, Data};
-use crate::draw::Draw;
-use crate::family::Single;
-use crate::lanes::array;
 use crate::nn::correlate::{correlated, nothing, operands, spatial};
 use crate::nn::window::{self, AutoPad, Axis, Tap, Window, length, taps};
-use crate::operator::{Batch, Cost, Edge, Effort, Facts, Hazard, Operator, TypeRule, rank};
-use crate::rule::{Args, Check, Reject, Rule, accepted};
-use crate::spec::Row;
+use crate::prelude::*;
 
 attributes! {
     /// Each element spread with weights over the results under a window: what the gradient of a convolution is.
@@ -239,10 +230,9 @@ impl Operator for ConvTranspose {
 
 #[cfg(test)]
 mod tests {
-    use ir::{Attributes, DType, Tensor};
-
     use super::*;
     use crate::testing::{outputs, parse, tensor, values};
+    use ir::Tensor;
 
     fn run(attributes: &Attributes, operands: &[&Tensor]) -> (Vec<usize>, Vec<f64>) {
         let y = outputs(parse::<ConvTranspose>("ConvTranspose", attributes), operands).unwrap().remove(0);

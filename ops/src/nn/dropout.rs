@@ -1,16 +1,6 @@
 //! `Dropout`: elements that are left out at random in training, and none at inference.
 
-use ir::{DType, DTypes, Dim, Sym, Type};
-
-use crate::arith::{Arith, Comparison};
-use crate::attributes::attributes;
-use crate::data::{Call, Data};
-use crate::draw::Draw;
-use crate::family::Single;
-use crate::lanes::each;
-use crate::operator::{Batch, Cost, Facts, Hazard, Operator, Reads, TypeRule, rank};
-use crate::rule::{Args, Reject, Rule};
-use crate::spec::{Deviation, Row, outputs};
+use crate::prelude::*;
 
 attributes! {
     /// The elements themselves: none is left out unless a model is trained.

@@ -1,18 +1,8 @@
 //! `GlobalLpPool`: the norm of each channel of each image.
 
-use ir::{Dim, Sym, Type};
-
 use super::global_pool::pooled;
 use super::lp_pool::norm;
-use crate::arith::Arith;
-use crate::attributes::attributes;
-use crate::data::{Call, Data};
-use crate::draw::Draw;
-use crate::family::Single;
-use crate::lanes;
-use crate::operator::{Batch, Cost, Facts, Hazard, Operator, TypeRule, rank};
-use crate::rule::{Args, Reject, Rule};
-use crate::spec::Row;
+use crate::prelude::*;
 
 attributes! {
     /// The norm (Σ|x|ᵖ)^(1/p) of all elements of each channel of each image.
@@ -63,11 +53,9 @@ impl Operator for GlobalLpPool {
 
 #[cfg(test)]
 mod tests {
-    use approx::assert_abs_diff_eq;
-    use ir::{Attributes, DType};
-
     use super::*;
     use crate::testing::{parse, run, tensor};
+    use approx::assert_abs_diff_eq;
 
     #[test]
     fn every_channel_has_its_own_norm() {

@@ -1,17 +1,6 @@
 //! The global pools: one number from all elements of an image's channel.
 
-use ir::{Dim, Sym, Type};
-
-use crate::about::functions;
-use crate::arith::Arith;
-use crate::attributes::attributes;
-use crate::data::{Call, Data};
-use crate::draw::Draw;
-use crate::family::Family;
-use crate::lanes;
-use crate::operator::{Batch, Cost, Edge, Facts, Hazard, Operator, TypeRule, rank};
-use crate::rule::{Args, Reject, Rule};
-use crate::spec::Row;
+use crate::prelude::*;
 
 attributes! {
     /// A pool over all spatial axes of X `[N, C, spatial…]`.

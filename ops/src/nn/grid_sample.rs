@@ -2,18 +2,7 @@
 
 mod around;
 
-use ir::{DTypes, Dim, Sym, Type};
-use ndarray::ArrayD;
-
-use crate::arith::Arith;
-use crate::attributes::attributes;
-use crate::data::{Call, Data, EitherKind, Kind, of_either_kind};
-use crate::draw::Draw;
-use crate::family::Single;
-use crate::lanes;
-use crate::operator::{Batch, Cost, Facts, Hazard, Operator, Reads, TypeRule};
-use crate::rule::{Args, Reject, Rule};
-use crate::spec::Row;
+use crate::prelude::*;
 use around::{Around, Axis, Nowhere};
 
 attributes! {
@@ -204,10 +193,9 @@ impl Operator for GridSample {
 
 #[cfg(test)]
 mod tests {
-    use ir::{Attributes, DType, Tensor};
-
     use super::*;
     use crate::testing::{outputs, parse, run, tensor};
+    use ir::Tensor;
 
     fn op(mode: &str, padding: &str, align_corners: bool) -> GridSample {
         let given = Attributes::new().name("mode", mode).name("padding_mode", padding);

@@ -1,17 +1,7 @@
 //! `LayerNormalization`: the trailing axes standardised, then scaled and shifted.
 
-use ir::{DType, Dim, Sym, Type};
-
-use crate::arith::Arith;
-use crate::attributes::attributes;
-use crate::data::{Call, Data};
-use crate::draw::Draw;
-use crate::family::Single;
-use crate::lanes::{Lanes, array};
 use crate::nn::normalize::{draw_epsilon, edges, some_elements, staged, standardize};
-use crate::operator::{Batch, Cost, Facts, Hazard, Operator, TypeRule};
-use crate::rule::{Args, Reject, Rule, axis, broadcast_to, same_dtype};
-use crate::spec::{Row, outputs};
+use crate::prelude::*;
 
 attributes! {
     /// The axes from `axis` on standardised together by their own mean and variance.
@@ -117,8 +107,6 @@ impl Operator for LayerNorm {
 
 #[cfg(test)]
 mod tests {
-    use ir::Attributes;
-
     use super::*;
     use crate::testing::{outputs, parse, tensor, values};
 

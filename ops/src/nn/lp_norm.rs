@@ -1,16 +1,6 @@
 //! `LpNormalization`: lanes divided by their norm.
 
-use ir::{Dim, Sym, Type};
-
-use crate::arith::{Arith, Comparison, Fun};
-use crate::attributes::attributes;
-use crate::data::{Call, Data};
-use crate::draw::Draw;
-use crate::family::Single;
-use crate::lanes;
-use crate::operator::{Batch, Cost, Facts, Hazard, Operator, TypeRule};
-use crate::rule::{Args, Reject, Rule, axis};
-use crate::spec::Row;
+use crate::prelude::*;
 
 attributes! {
     /// Each lane along an axis over its norm.
@@ -74,8 +64,6 @@ impl Operator for LpNorm {
 
 #[cfg(test)]
 mod tests {
-    use ir::{Attributes, DType};
-
     use super::*;
     use crate::testing::{parse, run, tensor};
 

@@ -1,17 +1,8 @@
 //! `LpPool`: the norm of the elements under a window.
 
-use ir::{Dim, Sym, Type};
-
-use crate::arith::{Arith, Fun};
-use crate::attributes::attributes;
-use crate::data::{Call, Data};
-use crate::draw::Draw;
-use crate::family::Single;
 use crate::nn::pooling::{Pooling, View, undefined_if};
 use crate::nn::window;
-use crate::operator::{Batch, Cost, Effort, Facts, Hazard, Operator, Reads, TypeRule, rank};
-use crate::rule::{Args, Reject, Rule};
-use crate::spec::Row;
+use crate::prelude::*;
 
 attributes! {
     /// The norm of the elements under a window that slides over each channel.
@@ -103,12 +94,10 @@ impl Operator for LpPool {
 
 #[cfg(test)]
 mod tests {
-    use approx::assert_abs_diff_eq;
-    use ir::{Attributes, DType, Tensor};
-
     use super::*;
-    use crate::attributes::Declared;
     use crate::testing::evaluate;
+    use approx::assert_abs_diff_eq;
+    use ir::Tensor;
 
     /// `LpPool` of -1, -2, -3 … in one row.
     fn pool(size: i64, attributes: &Attributes) -> Vec<f64> {

@@ -1,16 +1,6 @@
 //! LRN: every element divided by a power of the squares of its neighbours among the channels.
 
-use ir::{Dim, Sym, Type};
-
-use crate::arith::Arith;
-use crate::attributes::attributes;
-use crate::data::{Call, Data};
-use crate::draw::Draw;
-use crate::family::Single;
-use crate::lanes;
-use crate::operator::{Batch, Cost, Facts, Hazard, Operator, TypeRule, rank};
-use crate::rule::{Args, Reject, Rule};
-use crate::spec::Row;
+use crate::prelude::*;
 
 attributes! {
     /// Each element over a power of the squares at the same place of neighbouring channels.
@@ -80,8 +70,6 @@ impl Operator for Lrn {
 
 #[cfg(test)]
 mod tests {
-    use ir::{Attributes, DType};
-
     use super::*;
     use crate::testing::{outputs, parse, run, tensor};
 

@@ -1,17 +1,8 @@
 //! `MaxPool`: the largest element under a window, and where it was.
 
-use ir::{DType, Dim, Sym, Type};
-
-use crate::arith::Arith;
-use crate::attributes::attributes;
-use crate::data::{Call, Data};
-use crate::draw::Draw;
-use crate::family::Single;
 use crate::nn::pooling::{Pooling, View, undefined_if};
 use crate::nn::window::{self, Tap};
-use crate::operator::{Batch, Cost, Edge, Effort, Facts, Hazard, Operator, Reads, TypeRule, rank};
-use crate::rule::{Args, Reject, Rule};
-use crate::spec::{Row, outputs};
+use crate::prelude::*;
 
 attributes! {
     /// The largest element under a window that slides over each channel, and where it is.
@@ -158,11 +149,9 @@ impl Operator for MaxPool {
 
 #[cfg(test)]
 mod tests {
-    use ir::{Attributes, Tensor};
-
     use super::*;
-    use crate::attributes::Declared;
     use crate::testing::evaluate;
+    use ir::Tensor;
 
     type Shaped = (Vec<usize>, Vec<i128>);
 

@@ -1,17 +1,8 @@
 //! `MeanVarianceNormalization`: mean 0 and variance 1 along some axes.
 
 use ir::graph::OPSETS;
-use ir::{DType, DTypes, Dim, Sym, Type};
 
-use crate::arith::{Arith, Fun};
-use crate::attributes::attributes;
-use crate::data::{Call, Data};
-use crate::draw::Draw;
-use crate::family::Single;
-use crate::lanes;
-use crate::operator::{Batch, Cost, Edge, Facts, Hazard, Operator, TypeRule};
-use crate::rule::{self, Args, Reject, Rule};
-use crate::spec::{Deviation, Row};
+use crate::prelude::*;
 
 attributes! {
     /// Some axes standardised together by their own mean and variance.
@@ -93,12 +84,9 @@ impl Operator for MeanVariance {
 
 #[cfg(test)]
 mod tests {
-    use ir::Attributes;
-
-    use approx::assert_abs_diff_eq;
-
     use super::*;
     use crate::testing::{parse, run, tensor};
+    use approx::assert_abs_diff_eq;
 
     #[test]
     fn the_value_far_from_zero_does_not_cancel() {

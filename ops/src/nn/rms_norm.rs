@@ -1,18 +1,8 @@
 //! `RMSNormalization`: the trailing axes divided by their root mean square, then scaled.
 
-use ir::{DType, Dim, Sym, Type};
-
-use crate::arith::{Arith, Fun};
-use crate::attributes::attributes;
-use crate::data::{Call, Data};
-use crate::draw::Draw;
 use crate::elementwise::binary::zip;
-use crate::family::Single;
-use crate::lanes;
 use crate::nn::normalize::{draw_epsilon, draw_parameter, edges, some_elements, staged};
-use crate::operator::{Batch, Cost, Facts, Hazard, Operator, TypeRule};
-use crate::rule::{Args, Reject, Rule, axis, broadcast_to};
-use crate::spec::Row;
+use crate::prelude::*;
 
 attributes! {
     /// The axes from `axis` on over the root of their mean square.
@@ -84,12 +74,9 @@ impl Operator for RmsNorm {
 
 #[cfg(test)]
 mod tests {
-    use ir::Attributes;
-
-    use approx::assert_abs_diff_eq;
-
     use super::*;
     use crate::testing::{outputs, parse, tensor, values};
+    use approx::assert_abs_diff_eq;
 
     #[test]
     fn lanes_are_divided_by_their_root_mean_square() {

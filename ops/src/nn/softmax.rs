@@ -1,17 +1,6 @@
 //! Softmax, LogSoftmax and Hardmax along one axis.
 
-use ir::{Dim, Sym, Type};
-
-use crate::about::functions;
-use crate::arith::{Arith, Class, Fun};
-use crate::attributes::attributes;
-use crate::data::{Call, Data};
-use crate::draw::Draw;
-use crate::family::Family;
-use crate::lanes;
-use crate::operator::{Batch, Cost, Edge, Facts, Hazard, Operator, TypeRule, rank};
-use crate::rule::{Args, Reject, Rule, axis};
-use crate::spec::Row;
+use crate::prelude::*;
 
 attributes! {
     /// Softmax or one of its relatives.
@@ -116,7 +105,6 @@ impl Operator for Softmax {
 mod tests {
     use super::*;
     use crate::testing::{run, tensor};
-    use ir::DType;
 
     #[test]
     fn large_elements_do_not_overflow() {

@@ -1,17 +1,7 @@
 //! `DequantizeLinear`: integers, or floats of 8 bits and less, less a zero point, times a scale.
 
-use ir::{DType, DTypes, Dim, Sym, Type};
-
 use super::granularity::Granularity;
-use crate::arith::{Arith, Comparison};
-use crate::attributes::attributes;
-use crate::data::{Call, Data};
-use crate::draw::Draw;
-use crate::family::Single;
-use crate::lanes;
-use crate::operator::{Batch, Cost, Edge, Facts, Hazard, Operator, TypeRule};
-use crate::rule::{Args, Reject, Rule, same_dtype};
-use crate::spec::Row;
+use crate::prelude::*;
 
 attributes! {
     /// Integers less a zero point, times a scale.
@@ -103,8 +93,6 @@ impl Operator for DequantizeLinear {
 
 #[cfg(test)]
 mod tests {
-    use ir::Attributes;
-
     use super::*;
     use crate::testing::{outputs, parse, run, tensor};
 

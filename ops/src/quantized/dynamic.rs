@@ -1,17 +1,7 @@
 //! `DynamicQuantizeLinear`: numbers quantised by a scale and a zero point that follow from them.
 
-use ir::{DType, Dim, Sym, Type};
-
 use super::quantize_linear::quantized;
-use crate::arith::Arith;
-use crate::attributes::attributes;
-use crate::data::{Call, Data};
-use crate::draw::Draw;
-use crate::family::Single;
-use crate::lanes::{array, each};
-use crate::operator::{Batch, Cost, Edge, Facts, Hazard, Operator, TypeRule};
-use crate::rule::{Args, Reject, Rule};
-use crate::spec::Row;
+use crate::prelude::*;
 
 attributes! {
     /// Numbers quantised to u8 by a scale and a zero point that follow from the smallest and the largest of them and 0.

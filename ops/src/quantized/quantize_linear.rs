@@ -1,19 +1,10 @@
 //! `QuantizeLinear`: numbers divided by a scale and rounded to integers, or to floats of 8 bits and less.
 
 use ir::format::FloatFormat;
-use ir::{Attributes, BadAttribute, DType, DTypes, Dim, Sym, Type};
 
 use super::granularity::Granularity;
-use crate::arith::{Arith, Comparison, Step};
-use crate::attributes::attributes;
-use crate::data::{Call, Data};
-use crate::draw::Draw;
 use crate::elementwise::{Rounding, stored};
-use crate::family::Single;
-use crate::lanes;
-use crate::operator::{Batch, Cost, Edge, Facts, Hazard, Operator, Reads, TypeRule};
-use crate::rule::{Args, Reject, Rule};
-use crate::spec::{Deviation, Row};
+use crate::prelude::*;
 
 attributes! {
     /// Numbers divided by a scale, rounded to integers with ties to even, and moved by a zero point.

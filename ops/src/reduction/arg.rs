@@ -1,17 +1,6 @@
 //! ArgMax and ArgMin: where along an axis the largest or smallest element is.
 
-use ir::{DType, DTypes, Dim, Sym, Type};
-
-use crate::about::functions;
-use crate::arith::Arith;
-use crate::attributes::attributes;
-use crate::data::{Call, Data};
-use crate::draw::Draw;
-use crate::family::Family;
-use crate::lanes;
-use crate::operator::{Batch, Cost, Edge, Facts, Hazard, Operator, TypeRule};
-use crate::rule::{Args, Reject, Rule, axis};
-use crate::spec::Row;
+use crate::prelude::*;
 
 attributes! {
     /// ArgMax or ArgMin; the result is int64.

@@ -1,18 +1,6 @@
 //! `CumSum` and `CumProd`: the elements up to each place along an axis, combined.
 
-use ir::{Dim, Sym, Type};
-
-use crate::about::functions;
-use crate::arith::Arith;
-use crate::attributes::attributes;
-use crate::data::{Call, Data};
-use crate::draw::Draw;
-use crate::family::Family;
-use crate::lanes;
-use crate::operator::{Batch, Cost, Edge, Effort, Facts, Hazard, Operator, TypeRule};
-use crate::plain;
-use crate::rule::{Args, Reject, Rule, accepted, axis};
-use crate::spec::{Row, scalar};
+use crate::prelude::*;
 
 attributes! {
     /// The elements up to each place along an axis, combined.
@@ -144,8 +132,6 @@ impl Operator for Cumulative {
 
 #[cfg(test)]
 mod tests {
-    use ir::DType;
-
     use super::*;
     use crate::testing::{run, tensor};
 

@@ -1,19 +1,8 @@
 //! The Reduce operators: one number from all elements along some axes.
 
 use ir::format::FloatFormat;
-use ir::{DType, DTypes, Dim, Sym, Type};
 
-use crate::about::functions;
-use crate::arith::{Arith, Class, Fun};
-use crate::attributes::attributes;
-use crate::data::{Call, Data};
-use crate::draw::Draw;
-use crate::family::Family;
-use crate::lanes;
-use crate::operator::{Batch, Cost, Edge, Facts, Hazard, Operator, TypeRule, elements};
-use crate::plain;
-use crate::rule::{self, Args, Reject, Rule};
-use crate::spec::{Row, list};
+use crate::prelude::*;
 
 attributes! {
     /// A Reduce operator.

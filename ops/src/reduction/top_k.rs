@@ -1,16 +1,6 @@
 //! TopK: the largest or smallest elements along an axis, and where they are.
 
-use ir::{DType, Dim, Sym, Type};
-
-use crate::arith::{Arith, Class};
-use crate::attributes::attributes;
-use crate::data::{Call, Data};
-use crate::draw::Draw;
-use crate::family::Single;
-use crate::lanes::{Lanes, array, move_last};
-use crate::operator::{Batch, Cost, Edge, Facts, Hazard, Operator, TypeRule};
-use crate::rule::{Args, Reject, Rule, accepted, axis};
-use crate::spec::{Row, single};
+use crate::prelude::*;
 
 attributes! {
     /// The k largest or smallest elements along an axis, and where they are.

@@ -1,0 +1,24 @@
+//! What the file of an operator is written with: `use crate::prelude::*;`.
+//!
+//! These are the words in which every operator is declared: types and their rules, draws, facts, number systems and the ways to walk
+//! a tensor. What some operators alone share (windows, normalisations, indices) is imported by name where it is used.
+
+pub(crate) use ir::{Attributes, BadAttribute, DType, DTypes, Dim, Sym, Type};
+pub(crate) use ndarray::ArrayD;
+
+pub(crate) use crate::about::{About, functions};
+pub(crate) use crate::arith::{Arith, Class, Comparison, Fun, Step};
+pub(crate) use crate::attributes::{Among, Clamped, Declared, Part, attributes, read_choice, write_choice};
+pub(crate) use crate::data::{Call, Data, EitherKind, Kind, of_either_kind};
+pub(crate) use crate::draw::Draw;
+pub(crate) use crate::family::{Family, Single};
+pub(crate) use crate::lanes::{self, Lanes, array, broadcast, each, move_last};
+pub(crate) use crate::operator::{
+    Batch, Cost, Edge, Effort, Facts, Hazard, Operator, Reads, TypeRule, elements, rank,
+};
+pub(crate) use crate::plain;
+pub(crate) use crate::rule::{
+    self, Args, Check, Reject, Rule, accepted, axes, axis, broadcast_shapes, broadcast_to, same_dtype,
+    same_shape,
+};
+pub(crate) use crate::spec::{Deviation, Row, found, list, outputs, scalar, single};
