@@ -23,6 +23,7 @@
 //! | [`about`] | what an operator is, in words: its documentation, as data |
 //! | [`attributes`] | one declaration of attributes, from which a payload follows |
 //! | [`arith`], [`data`] | the number systems in which a meaning is read, and tensors of such numbers |
+//! | [`kind`] | reals and integers, for operators that mean the same of both |
 //! | [`plain`] | the plainest number system: values, without bounds |
 //! | [`schema`] | the operator schemas of ONNX itself, generated |
 //! | [`spec`] | how this program spells an operator, by opset |
@@ -45,6 +46,7 @@ pub mod draw;
 pub mod elementwise;
 pub mod family;
 pub mod footprint;
+pub mod kind;
 pub mod lanes;
 pub mod linear;
 pub mod list;

@@ -9,9 +9,10 @@ pub(crate) use ndarray::ArrayD;
 pub(crate) use crate::about::{About, functions};
 pub(crate) use crate::arith::{Arith, Class, Comparison, Fun, Step};
 pub(crate) use crate::attributes::{Among, Clamped, Declared, Part, attributes, read_choice, write_choice};
-pub(crate) use crate::data::{Call, Data, EitherKind, Kind, of_either_kind};
+pub(crate) use crate::data::{Call, Data};
 pub(crate) use crate::draw::Draw;
 pub(crate) use crate::family::{Family, Single};
+pub(crate) use crate::kind::{EitherKind, Kind, Movement, Numbers};
 pub(crate) use crate::lanes::{self, Lanes, array, broadcast, each, move_last};
 pub(crate) use crate::operator::{
     Batch, Cost, Edge, Effort, Facts, Hazard, Operator, Reads, TypeRule, elements, rank,
@@ -22,3 +23,5 @@ pub(crate) use crate::rule::{
     same_shape,
 };
 pub(crate) use crate::spec::{Deviation, Row, found, list, outputs, scalar, single};
+#[cfg(test)]
+pub(crate) use crate::testing::tables;

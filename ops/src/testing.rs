@@ -1,12 +1,213 @@
-//! Short spellings for the table tests beside the operators.
+//! Table tests beside the operators: calls with what they give, one a line, written as the graph's text form writes them.
+//!
+//! ```text
+//! x = f32[3] {-2, inf, 0.5}; low = f32[] {-1}; high = f32[] {1}
+//! Clip(x, low, high) = f32[3] {-1, 1, 0.5}
+//! Clip(x, _, high) = f32[3] {-2, 1, 0.5}
+//! Clip(f32[2, 3], f32[]): f32[2, 3]
+//! Clip(x, x) is refused: operand 1 has rank 1, but must have rank 0
+//! ```
+//!
+//! | a line | says |
+//! |---|---|
+//! | `x = f32[2] {1, -1/3}` | what a name stands for; `;` separates several |
+//! | `Op(x, _, u8[] {1}) {axis = 1} = f32[2] {3, nan}` | what an operator gives: `,` separates operands, and results |
+//! | `Op(f32[2, 3]): f32[2]` | the types of what it gives |
+//! | `Op(x) is refused: axis 3 is outside of rank 1` | that its attributes or its operands are refused, and why, if that is said |
+//! | `Op(f32[2]) has the hazards [Always]` | its [`Hazard`](crate::Hazard)s, as Rust shows them |
+//! | `Op(f32[2]) is there since 20` | the first opset that has such a use ([`since`](crate::Facts::since)) |
+//!
+//! An operand of which only a type is there has the elements 0, 1, 2 … Attributes are those of ONNX, by its names; `'` stands for `"`.
+//! A line that starts with `//` is a comment. Of results the numbers count: 0 is -0, and a NaN is any other.
 
-use ir::{Attributes, DType, Tensor, Type};
+use std::collections::BTreeMap;
+
+use ir::{Attributes, DType, NodeKind, Operation, Tensor, Type};
 
 use crate::family::Family;
-use crate::operator::infer;
+use crate::list::{Model, Op};
+use crate::operator::{Operator, infer};
 use crate::plain;
 use crate::rule::Reject;
 use crate::spec::Spec;
+
+/// Declares tests, each of them a table: a name and a text, as the [module](self) has it.
+macro_rules! tables {
+    ($($(#[doc = $doc:literal])* $name:ident: $text:literal;)+) => {
+        $(
+            $(#[doc = $doc])*
+            #[test]
+            fn $name() {
+                $crate::testing::check($text);
+            }
+        )+
+    };
+}
+pub(crate) use tables;
+
+/// The values of a table that have names.
+type Names<'t> = BTreeMap<&'t str, Tensor>;
+
+/// Checks the lines of a table, one after the other.
+pub(crate) fn check(table: &str) {
+    let mut names = Names::new();
+    for line in table.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("//")) {
+        if line.contains('(') {
+            let (call, verdict) = Call::parse(line, &names);
+            call.check(verdict);
+        } else {
+            let definitions = line.split(';').map(|it| it.split_once('=').expect("a definition"));
+            names.extend(definitions.map(|(name, value)| (name.trim(), literal(value))));
+        }
+    }
+}
+
+/// An operator and its operands, as a line has them.
+struct Call<'t> {
+    line: &'t str,
+    /// The operator, or why its attributes are refused.
+    op: Result<Op, String>,
+    operands: Vec<Option<Tensor>>,
+}
+
+impl<'t> Call<'t> {
+    /// The call that a line begins with, and what follows.
+    fn parse(line: &'t str, names: &Names<'_>) -> (Self, &'t str) {
+        let (name, rest) = line.split_once('(').expect("operands");
+        let (operands, rest) = rest.split_once(')').expect("the end of the operands");
+        let end =
+            if rest.trim_start().starts_with('{') { rest.find('}').map_or(0, |end| end + 1) } else { 0 };
+        let (attributes, verdict) = rest.split_at(end);
+        let operand = |text: &str| match text {
+            "_" => None,
+            text => Some(names.get(text).cloned().unwrap_or_else(|| literal(text))),
+        };
+        let operands = separate(operands).into_iter().map(operand).collect();
+        (Self { line, op: operator(name.trim(), attributes), operands }, verdict.trim())
+    }
+
+    fn check(&self, verdict: &str) {
+        if let Some(why) = verdict.strip_prefix("is refused") {
+            let found =
+                self.given().map_or_else(|found| found, |given| panic!("{} gives {given:?}", self.line));
+            assert!(why.is_empty() || why.trim_start_matches(": ") == found, "{}, but: {found}", self.line);
+            return;
+        }
+        if let Some(wanted) = verdict.strip_prefix("has the hazards ") {
+            assert_eq!(format!("{:?}", self.op().hazards(&refs(&self.types()))), wanted, "{}", self.line);
+            return;
+        }
+        if let Some(wanted) = verdict.strip_prefix("is there since ") {
+            assert_eq!(self.op().facts(&refs(&self.types())).since.to_string(), wanted, "{}", self.line);
+            return;
+        }
+        let given = self.given().unwrap_or_else(|why| panic!("{} is refused: {why}", self.line));
+        match verdict.split_at(1) {
+            ("=", wanted) => {
+                let wanted: Vec<Tensor> = separate(wanted).into_iter().map(literal).collect();
+                let is_right =
+                    given.len() == wanted.len() && given.iter().zip(&wanted).all(|(a, b)| are_equal(a, b));
+                assert!(is_right, "{} gives {}", self.line, shown(&given));
+            }
+            (":", wanted) => {
+                let wanted: Vec<Type> = separate(wanted).into_iter().map(|it| literal(it).ty()).collect();
+                assert_eq!(given.iter().map(Tensor::ty).collect::<Vec<_>>(), wanted, "{}", self.line);
+            }
+            _ => panic!("no verdict: {}", self.line),
+        }
+    }
+
+    /// What the call gives, or why it is refused.
+    fn given(&self) -> Result<Vec<Tensor>, String> {
+        let op = self.op.as_ref().map_err(Clone::clone)?;
+        let outputs = Operation::infer(op, &refs(&self.types())).map_err(|why| why.to_string())?;
+        Ok(plain::evaluate(op, &refs(&self.operands), &outputs))
+    }
+
+    fn types(&self) -> Vec<Option<Type>> {
+        self.operands.iter().map(|operand| operand.as_ref().map(Tensor::ty)).collect()
+    }
+
+    fn op(&self) -> &Op {
+        self.op.as_ref().unwrap_or_else(|why| panic!("{} is refused: {why}", self.line))
+    }
+}
+
+fn refs<T>(all: &[Option<T>]) -> Vec<Option<&T>> {
+    all.iter().map(Option::as_ref).collect()
+}
+
+/// The operator of that name with attributes as the text form has them, or why it refuses them.
+fn operator(name: &str, attributes: &str) -> Result<Op, String> {
+    let attributes = attributes.replace('\'', "\"");
+    let model = format!("onnxsmith 1 opset 13 graph {{ %0: f32[] = {name}() {attributes} return }}");
+    match model.parse::<Model>().map(|mut model| model.graph.nodes.remove(0).kind) {
+        Ok(NodeKind::Operator(op)) => Ok(op),
+        Err(ir::text::ParseError { problem: ir::text::Problem::Attribute { cause, .. }, .. }) => {
+            Err(cause.to_string())
+        }
+        other => panic!("no operator: {name} {attributes}, {other:?}"),
+    }
+}
+
+/// The parts of a text between commas that no bracket holds.
+fn separate(text: &str) -> Vec<&str> {
+    let mut depth = 0;
+    let is_between = |c: char| {
+        depth += i32::from(matches!(c, '[' | '{')) - i32::from(matches!(c, ']' | '}'));
+        c == ',' && depth == 0
+    };
+    text.split(is_between).map(str::trim).filter(|part| !part.is_empty()).collect()
+}
+
+/// A tensor with its elements, or by its type alone.
+fn literal(text: &str) -> Tensor {
+    let (dtype, rest) = text.trim().split_once('[').unwrap_or_else(|| panic!("no value: {text}"));
+    let (shape, rest) = rest.split_once(']').expect("the end of a shape");
+    let dtype: DType = dtype.parse().expect("a dtype");
+    let shape: Vec<i64> = separate(shape).into_iter().map(|size| size.parse().expect("a size")).collect();
+    let ty = Type::new(dtype, shape);
+    let elements: Vec<&str> = match rest.trim() {
+        "" if dtype.is_float() => return Tensor::from_f64_fn(&ty, |i| i as f64),
+        "" => return Tensor::from_i128_fn(&ty, |i| i as i128),
+        rest => separate(rest.trim_start_matches('{').trim_end_matches('}')),
+    };
+    assert_eq!(ty.count(), elements.len() as i64, "as many elements as the shape has places: {text}");
+    if dtype.is_float() {
+        Tensor::from_f64_fn(&ty, |i| real(elements[i]))
+    } else {
+        Tensor::from_i128_fn(&ty, |i| whole(elements[i]))
+    }
+}
+
+fn real(text: &str) -> f64 {
+    match text.split_once('/') {
+        Some((above, below)) => real(above) / real(below),
+        None => text.parse().expect("a number"),
+    }
+}
+
+fn whole(text: &str) -> i128 {
+    match text {
+        "true" => 1,
+        "false" => 0,
+        text => text.parse().expect("a whole number"),
+    }
+}
+
+/// Whether tensors are of one type, with the same numbers.
+fn are_equal(a: &Tensor, b: &Tensor) -> bool {
+    let are_same = |(a, b): (&f64, &f64)| a == b || (a.is_nan() && b.is_nan());
+    let have_same = || match a.dtype().is_float() {
+        true => a.to_f64s().iter().zip(&b.to_f64s()).all(are_same),
+        false => a.to_i128s() == b.to_i128s(),
+    };
+    a.ty() == b.ty() && have_same()
+}
+
+fn shown(tensors: &[Tensor]) -> String {
+    tensors.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+}
 
 /// A tensor from literal values.
 pub(crate) fn tensor(dtype: DType, shape: &[i64], values: &[f64]) -> Tensor {

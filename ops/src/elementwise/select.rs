@@ -36,14 +36,8 @@ impl<D: Dim> TypeRule<D> for Where {
 }
 
 impl EitherKind for Where {
-    fn elements<A: Arith, K: Kind<A>>(&self, c: &Call<'_, A>, x: &ArrayD<K::Number>) -> ArrayD<K::Number> {
-        let (shape, y) = (c.extents(0), K::operand(c, 2).expect("the type rule requires one dtype of both"));
-        let pairs = zip(&shape, x, y, |x, y| (x, y));
-        zip(&shape, c.int(0), &pairs, |condition, (x, y)| K::choose(c.arith, condition, x, y))
-    }
-}
+    const OF: usize = 1;
 
-impl Operator for Where {
     fn facts(&self, _: &[Option<&Type>]) -> Facts {
         Facts::calculates(
             Cost::PerOutput(1),
@@ -57,8 +51,10 @@ impl Operator for Where {
         Vec::new()
     }
 
-    fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
-        of_either_kind(self, c, 1)
+    fn outputs<A: Arith, K: Kind<A>>(&self, c: &Call<'_, A>, x: &Numbers<A, K>) -> Vec<Numbers<A, K>> {
+        let (shape, y) = (c.extents(0), K::operand(c, 2).expect("the type rule requires one dtype of both"));
+        let pairs = zip(&shape, x, y, |x, y| (x, y));
+        vec![zip(&shape, c.int(0), &pairs, |condition, (x, y)| K::choose(c.arith, condition, x, y))]
     }
 }
 

@@ -1,6 +1,6 @@
 //! `Compress`: the slices of which a list says that they stay.
 
-use super::gather::Pointed;
+use super::index::{Pointed, moved};
 use crate::prelude::*;
 
 attributes! {
@@ -49,32 +49,16 @@ impl<D: Dim> TypeRule<D> for Compress<D> {
     }
 }
 
-/// The places of what is true, if there are as many as the count says.
-fn places<A: Arith>(c: &Call<'_, A>, count: usize) -> Pointed<Vec<usize>> {
-    let Some(condition) = c.arith.peek_all(c.int(1)) else { return Pointed::Unknown };
-    let places: Vec<usize> = (0..condition.len()).filter(|&i| condition[i] != 0).collect();
-    if places.len() == count { Pointed::At(places) } else { Pointed::Undefined }
-}
-
-impl EitherKind for Compress {
-    fn elements<A: Arith, K: Kind<A>>(&self, c: &Call<'_, A>, x: &ArrayD<K::Number>) -> ArrayD<K::Number> {
-        let list = lanes::array(&[x.len()], x.iter().copied().collect());
-        let of_axis = self.axis.map(|along| c.axis(along));
-        let (x, along) = of_axis.map_or((&list, 0), |along| (x, along));
-        let places = places(c, self.count as usize);
-        lanes::build(&c.extents(0), |at| match &places {
-            Pointed::At(places) => {
-                let mut source = at.to_vec();
-                source[along] = places[at[along]];
-                x[source.as_slice()]
-            }
-            Pointed::Unknown => K::unknown(c.arith),
-            Pointed::Undefined => K::undefined(c.arith),
-        })
+impl Compress {
+    /// The slice of x, or the element of the list, that each slice of the result is, if there are as many as the count says.
+    fn places<A: Arith>(self, c: &Call<'_, A>) -> Pointed<Vec<usize>> {
+        let Some(condition) = c.arith.peek_all(c.int(1)) else { return Pointed::Unknown };
+        let places: Vec<usize> = (0..condition.len()).filter(|&i| condition[i] != 0).collect();
+        if places.len() == self.count as usize { Pointed::At(places) } else { Pointed::Undefined }
     }
 }
 
-impl Operator for Compress {
+impl EitherKind for Compress {
     fn facts(&self, _: &[Option<&Type>]) -> Facts {
         Facts::moves(Reads::Elements, None)
     }
@@ -83,32 +67,31 @@ impl Operator for Compress {
         vec![Hazard::Count { operand: 1, nonzero: self.count.unsigned_abs() }]
     }
 
-    fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
-        of_either_kind(self, c, 0)
+    fn outputs<A: Arith, K: Kind<A>>(&self, c: &Call<'_, A>, x: &Numbers<A, K>) -> Vec<Numbers<A, K>> {
+        let list = lanes::array(&[x.len()], x.iter().copied().collect());
+        let of_axis = self.axis.map(|along| c.axis(along));
+        let (x, along) = of_axis.map_or((&list, 0), |along| (x, along));
+        let places = self.places(c);
+        vec![lanes::build(&c.extents(0), |at| match &places {
+            Pointed::At(places) => x[moved(at, along, places[at[along]]).as_slice()],
+            Pointed::Unknown => K::unknown(c.arith),
+            Pointed::Undefined => K::undefined(c.arith),
+        })]
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::testing::{outputs, run, tensor};
-
-    #[test]
-    fn the_examples_of_the_specification() {
-        let x = tensor(DType::F32, &[3, 2], &[1., 2., 3., 4., 5., 6.]);
-        let which = |values: &[f64]| tensor(DType::Bool, &[values.len() as i64], values);
-        let along = |axis, count| Compress { axis, count };
-        assert_eq!(run(along(Some(0), 2), &[&x, &which(&[0., 1., 1.])]), [3., 4., 5., 6.]);
-        assert_eq!(run(along(Some(-1), 1), &[&x, &which(&[0., 1.])]), [2., 4., 6.]);
-        assert_eq!(run(along(None, 2), &[&x, &which(&[0., 1., 0., 0., 1.])]), [2., 5.]);
-    }
-
-    #[test]
-    fn what_is_behind_the_list_goes_and_a_longer_list_is_refused() {
-        let x = tensor(DType::I64, &[3], &[7., 8., 9.]);
-        let which = |values: &[f64]| tensor(DType::Bool, &[values.len() as i64], values);
-        assert_eq!(run(Compress { axis: Some(0), count: 1 }, &[&x, &which(&[1.])]), [7.]);
-        assert_eq!(run(Compress { axis: None, count: 0 }, &[&x, &which(&[])]), []);
-        assert!(outputs(Compress { axis: Some(0), count: 0 }, &[&x, &which(&[0.; 4])]).is_err());
-    }
+tables! {
+    the_examples_of_the_specification: "
+        x = f32[3, 2] {1, 2, 3, 4, 5, 6}
+        Compress(x, bool[3] {false, true, true}) {axis = 0, count = 2} = f32[2, 2] {3, 4, 5, 6}
+        Compress(x, bool[2] {false, true}) {axis = -1, count = 1} = f32[3, 1] {2, 4, 6}
+        Compress(x, bool[5] {false, true, false, false, true}) {count = 2} = f32[2] {2, 5}
+    ";
+    what_is_behind_the_list_goes_and_a_longer_list_is_refused: "
+        x = i64[3] {7, 8, 9}
+        Compress(x, bool[1] {true}) {axis = 0, count = 1} = i64[1] {7}
+        Compress(x, bool[0]) {count = 0} = i64[0]
+        Compress(x, bool[4] {false, false, false, false}) {axis = 0, count = 0} is refused
+    ";
 }

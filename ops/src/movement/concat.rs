@@ -2,7 +2,6 @@
 
 use ndarray::Axis;
 
-use crate::movement::Movement;
 use crate::prelude::*;
 
 attributes! {

@@ -1,6 +1,5 @@
 //! `DepthToSpace` and `SpaceToDepth`: blocks of an image's plane from its channels, and back.
 
-use crate::movement::Movement;
 use crate::prelude::*;
 
 attributes! {

@@ -1,6 +1,5 @@
 //! Expand: an operand broadcast with a shape.
 
-use crate::movement::Movement;
 use crate::prelude::*;
 
 attributes! {

@@ -1,6 +1,6 @@
 //! Flatten: the axes before one make the rows of a matrix, the others its columns.
 
-use crate::movement::{Movement, reshaped};
+use crate::movement::reshaped;
 use crate::prelude::*;
 
 attributes! {

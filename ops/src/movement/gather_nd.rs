@@ -1,6 +1,6 @@
 //! `GatherND`: slices that lists of indices, one for each of the first axes, point to.
 
-use super::gather::{Pointed, point, points_into};
+use super::index::{listed, lists_in_range, point_at, points_into};
 use crate::prelude::*;
 
 attributes! {
@@ -53,99 +53,50 @@ impl<D: Dim> TypeRule<D> for GatherNd {
         for (&ours, &theirs) in x.shape.iter().zip(&indices.shape).take(batch) {
             r.eq(ours, theirs)?;
         }
-        let rest = batch + pointed(r, indices, x.rank() - batch)?;
+        let rest = batch + listed(r, indices, x.rank() - batch)?;
         points_into(r, indices, &x.shape[batch..rest])?;
         let lists = indices.shape[..indices.rank() - 1].iter();
         Ok(vec![Type::new(x.dtype, lists.chain(&x.shape[rest..]).copied().collect::<Vec<_>>())])
     }
 }
 
-/// How many axes, of so many, each list of indices points into.
-pub(super) fn pointed<D: Dim>(r: &mut dyn Rule<D>, indices: &Type<D>, of: usize) -> Result<usize, Reject> {
-    let pointed = r.known(indices.shape[indices.rank() - 1])?;
-    r.le(D::from(1), D::from(pointed))?;
-    r.le(D::from(pointed), D::from(of as i64))?;
-    Ok(pointed as usize)
-}
-
-/// Every index, at operand 1, is one of the smallest of the axes that lists of them point into: which of them a number is
-/// for, a hazard does not tell.
-pub(super) fn in_range(x: &[Option<&Type>], batch: usize) -> Vec<Hazard> {
-    let [Some(x), Some(indices), ..] = x else { return Vec::new() };
-    let pointed = indices.shape[indices.rank() - 1] as usize;
-    let smallest = x.shape[batch..batch + pointed].iter().min();
-    let hazard = |&size: &i64| Hazard::Outside { operand: 1, low: -size as f64, high: (size - 1) as f64 };
-    smallest.map(hazard).into_iter().collect()
-}
-
-/// Where in axes of these sizes a list of indices points.
-pub(super) fn point_at<A: Arith>(
-    a: &A,
-    list: impl Iterator<Item = A::Z>,
-    sizes: &[usize],
-) -> Pointed<Vec<usize>> {
-    list.zip(sizes).map(|(index, &size)| point(a, index, size)).collect()
-}
-
 impl EitherKind for GatherNd {
-    fn elements<A: Arith, K: Kind<A>>(&self, c: &Call<'_, A>, x: &ArrayD<K::Number>) -> ArrayD<K::Number> {
-        let (batch, indices) = (self.batch(), c.int(1));
-        let lists = indices.ndim() - 1;
-        let sizes = &x.shape()[batch..batch + indices.shape()[lists]];
-        lanes::build(&c.extents(0), |at| {
-            let (list, rest) = at.split_at(lists);
-            let index = |place| indices[[list, &[place]].concat().as_slice()];
-            let pointed = point_at(c.arith, (0..sizes.len()).map(index), sizes);
-            pointed.element::<A, K>(c.arith, |i| x[[&list[..batch], &i, rest].concat().as_slice()])
-        })
-    }
-}
-
-impl Operator for GatherNd {
     fn facts(&self, _: &[Option<&Type>]) -> Facts {
         Facts::moves(Reads::Elements, None)
     }
 
     fn hazards(&self, x: &[Option<&Type>]) -> Vec<Hazard> {
-        in_range(x, self.batch())
+        lists_in_range(x, self.batch())
     }
 
-    fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
-        of_either_kind(self, c, 0)
+    fn outputs<A: Arith, K: Kind<A>>(&self, c: &Call<'_, A>, x: &Numbers<A, K>) -> Vec<Numbers<A, K>> {
+        let (batch, indices) = (self.batch(), c.int(1));
+        let lists = indices.ndim() - 1;
+        let sizes = &x.shape()[batch..batch + indices.shape()[lists]];
+        vec![lanes::build(&c.extents(0), |at| {
+            let (list, rest) = at.split_at(lists);
+            let index = |place| indices[[list, &[place]].concat().as_slice()];
+            let pointed = point_at(c.arith, (0..sizes.len()).map(index), sizes);
+            pointed.element::<A, K>(c.arith, |i| x[[&list[..batch], &i, rest].concat().as_slice()])
+        })]
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::testing::{outputs, run, tensor};
-
-    const ALL: GatherNd = GatherNd { batch_dims: 0 };
-
-    #[test]
-    fn the_examples_of_the_specification() {
-        let x = tensor(DType::I32, &[2, 2], &[0., 1., 2., 3.]);
-        let to = |shape: &[i64], values: &[f64]| tensor(DType::I64, shape, values);
-        assert_eq!(run(ALL, &[&x, &to(&[2, 2], &[0., 0., 1., 1.])]), [0., 3.]);
-        assert_eq!(run(ALL, &[&x, &to(&[2, 1], &[1., -2.])]), [2., 3., 0., 1.]);
-        let x = tensor(DType::F32, &[2, 2, 2], &[0., 1., 2., 3., 4., 5., 6., 7.]);
-        let y = outputs(ALL, &[&x, &to(&[2, 1, 2], &[0., 1., 1., 0.])]).unwrap().remove(0);
-        assert_eq!((y.shape(), y.to_f64s()), (&[2, 1, 2][..], vec![2., 3., 4., 5.]));
-        assert_eq!(run(GatherNd { batch_dims: 1 }, &[&x, &to(&[2, 1], &[1., 0.])]), [2., 3., 4., 5.]);
-    }
-
-    #[test]
-    fn a_list_is_of_one_index_at_least_and_of_as_many_as_there_are_axes_at_most() {
-        let x = tensor(DType::F32, &[2], &[1., 2.]);
-        assert!(outputs(ALL, &[&x, &tensor(DType::I64, &[1, 0], &[])]).is_err());
-        assert!(outputs(ALL, &[&x, &tensor(DType::I64, &[1, 2], &[0., 0.])]).is_err());
-        assert!(outputs(GatherNd { batch_dims: 1 }, &[&x, &tensor(DType::I64, &[2, 1], &[0., 0.])]).is_err());
-    }
-
-    #[test]
-    fn only_what_an_index_out_of_range_points_to_is_undefined() {
-        let x = tensor(DType::F32, &[2, 2], &[1., 2., 3., 4.]);
-        let y = run(ALL, &[&x, &tensor(DType::I64, &[2, 2], &[1., -3., 1., -2.])]);
-        assert!(y[0].is_nan() && y[1] == 3.0);
-    }
+tables! {
+    the_examples_of_the_specification: "
+        x = i32[2, 2] {0, 1, 2, 3}; y = f32[2, 2, 2] {0, 1, 2, 3, 4, 5, 6, 7}
+        GatherND(x, i64[2, 2] {0, 0, 1, 1}) = i32[2] {0, 3}
+        GatherND(x, i64[2, 1] {1, -2}) = i32[2, 2] {2, 3, 0, 1}
+        GatherND(y, i64[2, 1, 2] {0, 1, 1, 0}) = f32[2, 1, 2] {2, 3, 4, 5}
+        GatherND(y, i64[2, 1] {1, 0}) {batch_dims = 1} = f32[2, 2] {2, 3, 4, 5}
+    ";
+    a_list_is_of_one_index_at_least_and_of_as_many_as_there_are_axes_at_most: "
+        GatherND(f32[2], i64[1, 0]) is refused
+        GatherND(f32[2], i64[1, 2] {0, 0}) is refused
+        GatherND(f32[2], i64[2, 1] {0, 0}) {batch_dims = 1} is refused
+    ";
+    only_what_an_index_out_of_range_points_to_is_undefined: "
+        GatherND(f32[2, 2] {1, 2, 3, 4}, i64[2, 2] {1, -3, 1, -2}) = f32[2] {nan, 3}
+    ";
 }

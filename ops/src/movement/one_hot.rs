@@ -52,12 +52,18 @@ impl<D: Dim> TypeRule<D> for OneHot<D> {
 }
 
 impl EitherKind for OneHot {
+    const OF: usize = 1;
+
+    fn facts(&self, _: &[Option<&Type>]) -> Facts {
+        Facts::moves(Reads::Elements, None)
+    }
+
+    fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {
+        Vec::new()
+    }
+
     /// One list for each index, put together along the axis.
-    fn elements<A: Arith, K: Kind<A>>(
-        &self,
-        c: &Call<'_, A>,
-        values: &ArrayD<K::Number>,
-    ) -> ArrayD<K::Number> {
+    fn outputs<A: Arith, K: Kind<A>>(&self, c: &Call<'_, A>, values: &Numbers<A, K>) -> Vec<Numbers<A, K>> {
         let (a, depth) = (c.arith, i128::from(self.depth));
         let indices = match c.data(0) {
             Data::Real(x) => &each(x, |x| a.truncate(x, DType::I64)),
@@ -69,21 +75,7 @@ impl EitherKind for OneHot {
         let pick = |(z, place)| K::choose(a, hit(z, place), values[[1]], values[[0]]);
         let shape = [indices.shape(), &[self.depth as usize]].concat();
         let lists = array(&shape, items.map(pick).collect());
-        move_last(lists, accepted(axis(self.axis, shape.len())))
-    }
-}
-
-impl Operator for OneHot {
-    fn facts(&self, _: &[Option<&Type>]) -> Facts {
-        Facts::moves(Reads::Elements, None)
-    }
-
-    fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {
-        Vec::new()
-    }
-
-    fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
-        of_either_kind(self, c, 1)
+        vec![move_last(lists, accepted(axis(self.axis, shape.len())))]
     }
 }
 

@@ -134,7 +134,15 @@ impl<D: Dim> TypeRule<D> for Pad<D> {
 }
 
 impl EitherKind for Pad {
-    fn elements<A: Arith, K: Kind<A>>(&self, c: &Call<'_, A>, x: &ArrayD<K::Number>) -> ArrayD<K::Number> {
+    fn facts(&self, _: &[Option<&Type>]) -> Facts {
+        Facts { since: self.mode.since(), ..Facts::moves(Reads::Elements, None) }
+    }
+
+    fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {
+        Vec::new()
+    }
+
+    fn outputs<A: Arith, K: Kind<A>>(&self, c: &Call<'_, A>, x: &Numbers<A, K>) -> Vec<Numbers<A, K>> {
         let constant = K::operand(c, 1).and_then(|value| value.first().copied());
         let constant = constant.unwrap_or_else(|| K::zero(c.arith));
         let by_axis = rule::accepted(self.by_axis(x.ndim()));
@@ -145,32 +153,11 @@ impl EitherKind for Pad {
             // What was cropped before lies in front of it.
             Some((from - before.min(0)) as usize)
         };
-        lanes::build(&c.extents(0), |at| {
+        vec![lanes::build(&c.extents(0), |at| {
             let from: Option<Vec<usize>> =
                 at.iter().enumerate().map(|(axis, &at)| source(axis, at)).collect();
             from.map_or(constant, |from| x[from.as_slice()])
-        })
-    }
-}
-
-impl Operator for Pad {
-    fn facts(&self, _: &[Option<&Type>]) -> Facts {
-        Facts {
-            since: self.mode.since(),
-            reads: Reads::Elements,
-            cost: Cost::Moves,
-            batch: Batch::Together,
-            linear: None,
-            edges: Vec::new(),
-        }
-    }
-
-    fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {
-        Vec::new()
-    }
-
-    fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
-        of_either_kind(self, c, 0)
+        })]
     }
 }
 

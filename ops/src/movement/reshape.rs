@@ -1,6 +1,6 @@
 //! Reshape: the same elements in row-major order under another shape.
 
-use crate::movement::{Movement, reshaped};
+use crate::movement::reshaped;
 use crate::prelude::*;
 
 attributes! {

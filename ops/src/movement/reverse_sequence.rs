@@ -76,9 +76,18 @@ impl ReverseSequence {
 }
 
 impl EitherKind for ReverseSequence {
-    fn elements<A: Arith, K: Kind<A>>(&self, c: &Call<'_, A>, x: &ArrayD<K::Number>) -> ArrayD<K::Number> {
+    fn facts(&self, _: &[Option<&Type>]) -> Facts {
+        Facts::moves(Reads::Elements, None)
+    }
+
+    fn hazards(&self, x: &[Option<&Type>]) -> Vec<Hazard> {
+        let longest = x[0].and_then(|t| t.shape.get(self.order.axes().1).copied());
+        longest.map(|n| Hazard::Outside { operand: 1, low: 0.0, high: n as f64 }).into_iter().collect()
+    }
+
+    fn outputs<A: Arith, K: Kind<A>>(&self, c: &Call<'_, A>, x: &Numbers<A, K>) -> Vec<Numbers<A, K>> {
         let (batch, time) = self.order.axes();
-        lanes::build(x.shape(), |at| {
+        vec![lanes::build(x.shape(), |at| {
             let Some(length) = c.arith.peek(c.int(1)[[at[batch]].as_slice()]) else {
                 return K::unknown(c.arith);
             };
@@ -90,7 +99,7 @@ impl EitherKind for ReverseSequence {
                 source[time] = length - 1 - at[time];
             }
             x[source.as_slice()]
-        })
+        })]
     }
 }
 
@@ -99,21 +108,6 @@ impl<D: Dim> TypeRule<D> for ReverseSequence {
         let data = x.ranked_from(0, 2)?;
         r.eq(x.ranked(1, 1..=1)?.shape[0], data.shape[self.order.axes().0])?;
         Ok(vec![data.clone()])
-    }
-}
-
-impl Operator for ReverseSequence {
-    fn facts(&self, _: &[Option<&Type>]) -> Facts {
-        Facts::moves(Reads::Elements, None)
-    }
-
-    fn hazards(&self, x: &[Option<&Type>]) -> Vec<Hazard> {
-        let longest = x[0].and_then(|t| t.shape.get(self.order.axes().1).copied());
-        longest.map(|n| Hazard::Outside { operand: 1, low: 0.0, high: n as f64 }).into_iter().collect()
-    }
-
-    fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
-        of_either_kind(self, c, 0)
     }
 }
 

@@ -1,6 +1,5 @@
 //! Slice: every step-th element between a start and an end, along some axes.
 
-use crate::movement::Movement;
 use crate::prelude::*;
 
 attributes! {

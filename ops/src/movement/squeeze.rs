@@ -1,6 +1,6 @@
-//! Squeeze and Unsqueeze: axes of size 1 taken out or put in.
+//! Squeeze: axes of size 1 taken out.
 
-use crate::movement::{Movement, reshaped};
+use crate::movement::reshaped;
 use crate::prelude::*;
 
 attributes! {
@@ -13,19 +13,6 @@ attributes! {
     pub struct Squeeze {
         /// The axes to take out; without it, all of size 1.
         pub axes: Option<Vec<i64>>,
-    }
-}
-
-attributes! {
-    /// x with axes of size 1 added.
-    ///
-    /// `x: [s…] → y: s with axes`
-    ///
-    /// ONNX: [Unsqueeze](https://onnx.ai/onnx/operators/onnx__Unsqueeze.html).
-    #[derive(Clone, PartialEq, Debug)]
-    pub struct Unsqueeze {
-        /// Where the output has an added axis of size 1; negative axes count from the output's end.
-        pub axes: Vec<i64>,
     }
 }
 
@@ -65,22 +52,6 @@ impl Single for Squeeze {
     }
 }
 
-impl Single for Unsqueeze {
-    const ROW: Row = Row::new("Unsqueeze").with(&[list("axes")]);
-
-    fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
-        let rank = d.rank(1..=d.limits.max_rank)?;
-        let mut axes = d.axes(rank, 0);
-        // The order in which they are named means nothing.
-        if d.chance(0.2) {
-            axes.reverse();
-        }
-        let operand = rank - axes.len();
-        d.any(operand..=operand)?;
-        Some(Unsqueeze { axes })
-    }
-}
-
 impl<D: Dim> TypeRule<D> for Squeeze {
     fn infer(&self, x: Args<'_, D>, r: &mut dyn Rule<D>) -> Result<Vec<Type<D>>, Reject> {
         let x = x.need(0)?;
@@ -104,19 +75,6 @@ impl<D: Dim> TypeRule<D> for Squeeze {
     }
 }
 
-impl<D: Dim> TypeRule<D> for Unsqueeze {
-    fn infer(&self, x: Args<'_, D>, _: &mut dyn Rule<D>) -> Result<Vec<Type<D>>, Reject> {
-        let x = x.need(0)?;
-        let rank = x.rank() + self.axes.len();
-        let added = axes(&self.axes, rank)?;
-        let mut sizes = x.shape.iter().copied();
-        let shape: Vec<D> = (0..rank)
-            .filter_map(|a| if added.contains(&a) { Some(D::from(1)) } else { sizes.next() })
-            .collect();
-        Ok(vec![Type::new(x.dtype, shape)])
-    }
-}
-
 impl Movement for Squeeze {
     const LINEAR: Option<usize> = Some(0);
 
@@ -125,39 +83,12 @@ impl Movement for Squeeze {
     }
 }
 
-impl Movement for Unsqueeze {
-    const LINEAR: Option<usize> = Some(0);
-
-    fn rearrange<T: Clone>(&self, x: &[&ArrayD<T>], y: &[Type]) -> Vec<ArrayD<T>> {
-        reshaped(x[0], &y[0])
-    }
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::testing::outputs;
-    use ir::Tensor;
-
-    fn shape(op: impl Family, shape: &[i64]) -> Result<Vec<i64>, Reject> {
-        let x = Tensor::from_i128_fn(&Type::new(DType::Bool, shape), |_| 1);
-        Ok(outputs(op, &[&x])?[0].ty().shape)
-    }
-
-    #[test]
-    fn squeeze_takes_what_is_named_or_every_one() {
-        let squeeze = |axes: Option<&[i64]>| Squeeze { axes: axes.map(<[i64]>::to_vec) };
-        assert_eq!(shape(squeeze(None), &[1, 0, 1, 3]), Ok(vec![0, 3]));
-        assert_eq!(shape(squeeze(Some(&[-2])), &[1, 0, 1, 3]), Ok(vec![1, 0, 3]));
-        assert_eq!(shape(squeeze(Some(&[])), &[1]), Ok(vec![1]));
-        assert_eq!(shape(squeeze(Some(&[1])), &[1, 2]), Err(Reject::NotEqual(1, 2)));
-    }
-
-    #[test]
-    fn unsqueeze_counts_in_the_output() {
-        let unsqueeze = |axes: &[i64]| Unsqueeze { axes: axes.to_vec() };
-        assert_eq!(shape(unsqueeze(&[4, -3, 0]), &[2, 3]), Ok(vec![1, 2, 1, 3, 1]));
-        assert_eq!(shape(unsqueeze(&[0, -1]), &[]), Ok(vec![1, 1]));
-        assert_eq!(shape(unsqueeze(&[0, -3]), &[2]), Err(Reject::RepeatedAxis(-3)));
-    }
+tables! {
+    axes_that_are_named_go_or_every_one: "
+        Squeeze(bool[1, 0, 1, 3]): bool[0, 3]
+        Squeeze(bool[1, 0, 1, 3]) {axes = [-2]}: bool[1, 0, 3]
+        Squeeze(bool[1]) {axes = []}: bool[1]
+        Squeeze(bool[1, 2]) {axes = [1]} is refused: 1 must equal 2
+    ";
 }

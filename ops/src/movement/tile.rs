@@ -1,6 +1,5 @@
 //! Tile: copies of a tensor side by side.
 
-use crate::movement::Movement;
 use crate::prelude::*;
 
 attributes! {

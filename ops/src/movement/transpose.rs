@@ -2,7 +2,6 @@
 
 use rand::seq::SliceRandom;
 
-use crate::movement::Movement;
 use crate::prelude::*;
 
 attributes! {

@@ -28,7 +28,15 @@ impl Single for Trilu {
 }
 
 impl EitherKind for Trilu {
-    fn elements<A: Arith, K: Kind<A>>(&self, c: &Call<'_, A>, x: &ArrayD<K::Number>) -> ArrayD<K::Number> {
+    fn facts(&self, _: &[Option<&Type>]) -> Facts {
+        Facts::moves(Reads::Elements, None)
+    }
+
+    fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {
+        Vec::new()
+    }
+
+    fn outputs<A: Arith, K: Kind<A>>(&self, c: &Call<'_, A>, x: &Numbers<A, K>) -> Vec<Numbers<A, K>> {
         let (rows, columns) = (x.ndim() - 2, x.ndim() - 1);
         let mut out = x.clone();
         for (place, item) in out.indexed_iter_mut() {
@@ -38,27 +46,13 @@ impl EitherKind for Trilu {
                 *item = K::zero(c.arith);
             }
         }
-        out
+        vec![out]
     }
 }
 
 impl<D: Dim> TypeRule<D> for Trilu {
     fn infer(&self, x: Args<'_, D>, _: &mut dyn Rule<D>) -> Result<Vec<Type<D>>, Reject> {
         Ok(vec![x.ranked_from(0, 2)?.clone()])
-    }
-}
-
-impl Operator for Trilu {
-    fn facts(&self, _: &[Option<&Type>]) -> Facts {
-        Facts::moves(Reads::Elements, None)
-    }
-
-    fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {
-        Vec::new()
-    }
-
-    fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
-        of_either_kind(self, c, 0)
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod around;
 
+use crate::kind::{Integers, Reals};
 use crate::prelude::*;
 use around::{Around, Axis, Nowhere};
 
@@ -137,18 +138,16 @@ impl GridSample {
         let around = |position: &[A::R]| Around::of(self, (a, steps), position, &axes);
         Self::at_positions(c, x, around, |around, image| around.sum(a, image))
     }
-}
 
-impl EitherKind for GridSample {
     /// The nearest elements.
-    fn elements<A: Arith, K: Kind<A>>(&self, c: &Call<'_, A>, x: &ArrayD<K::Number>) -> ArrayD<K::Number> {
+    fn nearest<A: Arith, K: Kind<A>>(self, c: &Call<'_, A>, x: &Numbers<A, K>) -> Numbers<A, K> {
         let a = c.arith;
         let steps = &around::steps(a, c.dtype(1));
         let axes = Axis::all(&x.shape()[2..]);
         let nearest = |position: &[A::R]| {
             let each = position.iter().zip(&axes);
             let offset = |x: A::R, Axis { size, stride }: Axis| {
-                around::nearest(*self, steps, x, size).map(|element| element * stride)
+                around::nearest(self, steps, x, size).map(|element| element * stride)
             };
             each.map(|(&x, &axis)| offset(x, axis)).sum::<Result<usize, _>>()
         };
@@ -184,10 +183,11 @@ impl Operator for GridSample {
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
-        match (self.mode, c.data(0)) {
-            (Mode::Linear | Mode::Cubic, Data::Real(x)) => vec![Data::Real(self.interpolated(c, x))],
-            (Mode::Nearest, _) | (_, Data::Int(_)) => of_either_kind(self, c, 0),
-        }
+        vec![match (self.mode, c.data(0)) {
+            (Mode::Linear | Mode::Cubic, Data::Real(x)) => Data::Real(self.interpolated(c, x)),
+            (Mode::Nearest, Data::Real(x)) => Data::Real(self.nearest::<A, Reals>(c, x)),
+            (_, Data::Int(x)) => Data::Int(self.nearest::<A, Integers>(c, x)),
+        }]
     }
 }
 
