@@ -4,6 +4,7 @@ use ir::{DType, Type};
 use ndarray::ArrayD;
 
 use crate::arith::Arith;
+use crate::lanes::{each, zip};
 use crate::rule::{self, accepted};
 
 /// A tensor whose elements belong to a number system.
@@ -105,6 +106,29 @@ impl<'a, A: Arith> Call<'a, A> {
     /// Whether the first operand is floating-point.
     pub fn is_real(&self) -> bool {
         matches!(self.data(0), Data::Real(_))
+    }
+
+    /// The output that has a function of each element of the first operand: one of reals, or one of integers.
+    pub fn each(&self, real: impl FnMut(A::R) -> A::R, int: impl FnMut(A::Z) -> A::Z) -> Vec<Data<A>> {
+        vec![match self.data(0) {
+            Data::Real(x) => Data::Real(each(x, real)),
+            Data::Int(x) => Data::Int(each(x, int)),
+        }]
+    }
+
+    /// The output that has a function of the elements at each place of the first two operands, which broadcast: one of reals, or one
+    /// of integers.
+    pub fn zip(
+        &self,
+        real: impl FnMut(A::R, A::R) -> A::R,
+        int: impl FnMut(A::Z, A::Z) -> A::Z,
+    ) -> Vec<Data<A>> {
+        let shape = self.extents(0);
+        vec![if self.is_real() {
+            Data::Real(zip(&shape, self.real(0), self.real(1), real))
+        } else {
+            Data::Int(zip(&shape, self.int(0), self.int(1), int))
+        }]
     }
 
     /// The type of an operand that is there.

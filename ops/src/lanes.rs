@@ -114,6 +114,20 @@ pub fn broadcast<'a, T: Clone>(x: &'a ArrayD<T>, shape: &[usize]) -> Cow<'a, [T]
     }
 }
 
+/// Combines two arrays element by element after broadcasting both to `shape`.
+///
+/// # Panics
+/// If one does not broadcast to the shape, which the type rule excludes.
+pub fn zip<T: Copy, U: Copy, V>(
+    shape: &[usize],
+    x: &ArrayD<T>,
+    y: &ArrayD<U>,
+    mut f: impl FnMut(T, U) -> V,
+) -> ArrayD<V> {
+    let (x, y) = (broadcast(x, shape), broadcast(y, shape));
+    array(shape, x.iter().zip(y.iter()).map(|(&x, &y)| f(x, y)).collect())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -13,7 +13,7 @@ pub(crate) use crate::data::{Call, Data};
 pub(crate) use crate::draw::Draw;
 pub(crate) use crate::family::{Family, Single};
 pub(crate) use crate::kind::{EitherKind, Kind, Movement, Numbers};
-pub(crate) use crate::lanes::{self, Lanes, array, broadcast, each, move_last};
+pub(crate) use crate::lanes::{self, Lanes, array, broadcast, each, move_last, zip};
 pub(crate) use crate::operator::{
     Batch, Cost, Edge, Effort, Facts, Hazard, Operator, Reads, TypeRule, elements, rank,
 };

@@ -178,6 +178,13 @@ pub fn broadcast_shapes<D: Dim>(r: &mut dyn Rule<D>, shapes: &[&[D]]) -> Result<
     Ok(out)
 }
 
+/// The type that operands of one dtype broadcast to.
+pub fn broadcast<D: Dim>(r: &mut dyn Rule<D>, operands: &[&Type<D>]) -> Result<Type<D>, Reject> {
+    let dtype = same_dtype(operands)?;
+    let shapes: Vec<&[D]> = operands.iter().map(|t| t.shape.as_slice()).collect();
+    Ok(Type::new(dtype, broadcast_shapes(r, &shapes)?))
+}
+
 /// Requires `shape` to broadcast to `target` without changing it (ONNX's unidirectional broadcasting).
 pub fn broadcast_to<D: Dim>(r: &mut dyn Rule<D>, shape: &[D], target: &[D]) -> Result<(), Reject> {
     let Some(skip) = target.len().checked_sub(shape.len()) else {

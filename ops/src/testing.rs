@@ -65,6 +65,7 @@ pub(crate) fn check(table: &str) {
 /// An operator and its operands, as a line has them.
 struct Call<'t> {
     line: &'t str,
+    names: &'t Names<'t>,
     /// The operator, or why its attributes are refused.
     op: Result<Op, String>,
     operands: Vec<Option<Tensor>>,
@@ -72,18 +73,15 @@ struct Call<'t> {
 
 impl<'t> Call<'t> {
     /// The call that a line begins with, and what follows.
-    fn parse(line: &'t str, names: &Names<'_>) -> (Self, &'t str) {
+    fn parse(line: &'t str, names: &'t Names<'t>) -> (Self, &'t str) {
         let (name, rest) = line.split_once('(').expect("operands");
         let (operands, rest) = rest.split_once(')').expect("the end of the operands");
         let end =
             if rest.trim_start().starts_with('{') { rest.find('}').map_or(0, |end| end + 1) } else { 0 };
         let (attributes, verdict) = rest.split_at(end);
-        let operand = |text: &str| match text {
-            "_" => None,
-            text => Some(names.get(text).cloned().unwrap_or_else(|| literal(text))),
-        };
+        let operand = |text: &str| (text != "_").then(|| value(text, names));
         let operands = separate(operands).into_iter().map(operand).collect();
-        (Self { line, op: operator(name.trim(), attributes), operands }, verdict.trim())
+        (Self { line, names, op: operator(name.trim(), attributes), operands }, verdict.trim())
     }
 
     fn check(&self, verdict: &str) {
@@ -104,7 +102,8 @@ impl<'t> Call<'t> {
         let given = self.given().unwrap_or_else(|why| panic!("{} is refused: {why}", self.line));
         match verdict.split_at(1) {
             ("=", wanted) => {
-                let wanted: Vec<Tensor> = separate(wanted).into_iter().map(literal).collect();
+                let wanted: Vec<Tensor> =
+                    separate(wanted).into_iter().map(|it| value(it, self.names)).collect();
                 let is_right =
                     given.len() == wanted.len() && given.iter().zip(&wanted).all(|(a, b)| are_equal(a, b));
                 assert!(is_right, "{} gives {}", self.line, shown(&given));
@@ -160,6 +159,11 @@ fn separate(text: &str) -> Vec<&str> {
     text.split(is_between).map(str::trim).filter(|part| !part.is_empty()).collect()
 }
 
+/// A tensor that has a name, or that is written out.
+fn value(text: &str, names: &Names<'_>) -> Tensor {
+    names.get(text).cloned().unwrap_or_else(|| literal(text))
+}
+
 /// A tensor with its elements, or by its type alone.
 fn literal(text: &str) -> Tensor {
     let (dtype, rest) = text.trim().split_once('[').unwrap_or_else(|| panic!("no value: {text}"));
@@ -198,11 +202,10 @@ fn whole(text: &str) -> i128 {
 /// Whether tensors are of one type, with the same numbers.
 fn are_equal(a: &Tensor, b: &Tensor) -> bool {
     let are_same = |(a, b): (&f64, &f64)| a == b || (a.is_nan() && b.is_nan());
-    let have_same = || match a.dtype().is_float() {
-        true => a.to_f64s().iter().zip(&b.to_f64s()).all(are_same),
-        false => a.to_i128s() == b.to_i128s(),
-    };
-    a.ty() == b.ty() && have_same()
+    if a.ty() != b.ty() || !a.dtype().is_float() {
+        return a == b;
+    }
+    a.to_f64s().iter().zip(&b.to_f64s()).all(are_same)
 }
 
 fn shown(tensors: &[Tensor]) -> String {
@@ -253,4 +256,34 @@ pub(crate) fn outputs(op: impl Family, operands: &[&Tensor]) -> Result<Vec<Tenso
 /// The elements of the first output on operands that are all there.
 pub(crate) fn run(op: impl Family, operands: &[&Tensor]) -> Vec<f64> {
     values(&outputs(op, operands).expect("a well-typed call")[0])
+}
+
+#[cfg(test)]
+mod tests {
+    use std::panic::catch_unwind;
+
+    use super::check;
+
+    #[test]
+    fn a_line_that_is_wrong_fails() {
+        for (right, wrong) in [
+            ("Neg(f32[2] {1, nan}) = f32[2] {-1, nan}", "Neg(f32[2] {1, nan}) = f32[2] {-1, 2}"),
+            ("Neg(f32[1] {1}) = f32[1] {-1}", "Neg(f32[1] {1}) = f16[1] {-1}"),
+            ("Neg(i8[1] {1}) = i8[1] {-1}", "Neg(i8[1] {1}) = i8[1] {-1}, i8[1] {1}"),
+            ("Neg(f32[2, 3]): f32[2, 3]", "Neg(f32[2, 3]): f32[3, 2]"),
+            ("Add(f32[2], f32[3]) is refused", "Add(f32[2], f32[2]) is refused"),
+            (
+                "Softmax(f32[2]) {axis = 1} is refused: axis 1 is outside of rank 1",
+                "Softmax(f32[2]) {axis = 1} is refused: it is",
+            ),
+            ("Neg(bool[2]) is refused", "Neg(bool[2]): bool[2]"),
+            ("Det(f32[2, 2]) has the hazards []", "Det(f32[2, 2]) has the hazards [Always]"),
+            ("Mod(f32[2], f32[2]) is there since 28", "Mod(f32[2], f32[2]) is there since 13"),
+            ("x = f32[1] {1/3}; y = f32[1] {-1/3}\nNeg(x) = y", "x = f32[1] {1/3}\nNeg(x) = x"),
+            ("// Neg(f32[1]) = f32[2]", "Neg(f32[1]) may be anything"),
+        ] {
+            check(right);
+            assert!(catch_unwind(|| check(wrong)).is_err(), "{wrong}");
+        }
+    }
 }

@@ -115,9 +115,7 @@ impl Family for Binary {
 
 impl<D: Dim> TypeRule<D> for Binary {
     fn infer(&self, x: Args<'_, D>, r: &mut dyn Rule<D>) -> Result<Vec<Type<D>>, Reject> {
-        let (a, b) = (x.need(0)?, x.need(1)?);
-        let dtype = same_dtype(&[a, b])?;
-        Ok(vec![Type::new(dtype, broadcast_shapes(r, &[&a.shape, &b.shape])?)])
+        Ok(vec![rule::broadcast(r, &[x.need(0)?, x.need(1)?])?])
     }
 }
 
@@ -159,28 +157,9 @@ impl Operator for Binary {
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
-        let shape = c.extents(0);
-        vec![if c.is_real() {
-            Data::Real(zip(&shape, c.real(0), c.real(1), |x, y| self.0.real(c.arith, x, y)))
-        } else {
-            let dtype = c.dtype(0);
-            Data::Int(zip(&shape, c.int(0), c.int(1), |x, y| self.0.whole(c.arith, dtype, x, y)))
-        }]
+        let (a, dtype) = (c.arith, c.dtype(0));
+        c.zip(|x, y| self.0.real(a, x, y), |x, y| self.0.whole(a, dtype, x, y))
     }
-}
-
-/// Combines two arrays element by element after broadcasting both to `shape`.
-///
-/// # Panics
-/// If one does not broadcast to the shape, which the type rule excludes.
-pub fn zip<T: Copy, U: Copy, V>(
-    shape: &[usize],
-    x: &ArrayD<T>,
-    y: &ArrayD<U>,
-    mut f: impl FnMut(T, U) -> V,
-) -> ArrayD<V> {
-    let (x, y) = (broadcast(x, shape), broadcast(y, shape));
-    array(shape, x.iter().zip(y.iter()).map(|(&x, &y)| f(x, y)).collect())
 }
 
 #[cfg(test)]

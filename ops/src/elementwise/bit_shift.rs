@@ -1,6 +1,5 @@
 //! BitShift: the bits of integers moved left or right by as many places as another operand says.
 
-use crate::elementwise::binary::zip;
 use crate::prelude::*;
 
 attributes! {
@@ -52,9 +51,7 @@ impl Single for BitShift {
 
 impl<D: Dim> TypeRule<D> for BitShift {
     fn infer(&self, x: Args<'_, D>, r: &mut dyn Rule<D>) -> Result<Vec<Type<D>>, Reject> {
-        let (a, b) = (x.need(0)?, x.need(1)?);
-        let dtype = same_dtype(&[a, b])?;
-        Ok(vec![Type::new(dtype, broadcast_shapes(r, &[&a.shape, &b.shape])?)])
+        Ok(vec![rule::broadcast(r, &[x.need(0)?, x.need(1)?])?])
     }
 }
 

@@ -1,6 +1,5 @@
 //! Comparisons of two elements, with multidirectional broadcasting.
 
-use crate::elementwise::binary::zip;
 use crate::prelude::*;
 
 attributes! {
@@ -48,9 +47,7 @@ impl Family for Compare {
 
 impl<D: Dim> TypeRule<D> for Compare {
     fn infer(&self, x: Args<'_, D>, r: &mut dyn Rule<D>) -> Result<Vec<Type<D>>, Reject> {
-        let (a, b) = (x.need(0)?, x.need(1)?);
-        same_dtype(&[a, b])?;
-        Ok(vec![Type::new(DType::Bool, broadcast_shapes(r, &[&a.shape, &b.shape])?)])
+        Ok(vec![rule::broadcast(r, &[x.need(0)?, x.need(1)?])?.with_dtype(DType::Bool)])
     }
 }
 

@@ -1,6 +1,5 @@
 //! Mod: the remainder of a division, with the divisor's sign (Python's `%`) or the dividend's (C's `fmod`).
 
-use crate::elementwise::binary::zip;
 use crate::prelude::*;
 
 attributes! {
@@ -69,22 +68,17 @@ impl Mod {
 
 impl<D: Dim> TypeRule<D> for Mod {
     fn infer(&self, x: Args<'_, D>, r: &mut dyn Rule<D>) -> Result<Vec<Type<D>>, Reject> {
-        let (a, b) = (x.need(0)?, x.need(1)?);
-        let dtype = same_dtype(&[a, b])?;
-        Ok(vec![Type::new(dtype, broadcast_shapes(r, &[&a.shape, &b.shape])?)])
+        Ok(vec![rule::broadcast(r, &[x.need(0)?, x.need(1)?])?])
     }
 }
 
 impl Operator for Mod {
     fn facts(&self, x: &[Option<&Type>]) -> Facts {
         let is_real = x.iter().flatten().any(|ty| ty.dtype.is_float());
+        let edges = vec![(0, Edge::Meets(1)), (0, Edge::Limits), (1, Edge::Limits)];
         Facts {
             since: if is_real && !self.fmod { FREE } else { 13 },
-            reads: Reads::Elements,
-            cost: Cost::PerOutput(1),
-            batch: Batch::Together,
-            linear: None,
-            edges: vec![(0, Edge::Meets(1)), (0, Edge::Limits), (1, Edge::Limits)],
+            ..Facts::calculates(Cost::PerOutput(1), Batch::Together, None, edges)
         }
     }
 
@@ -99,12 +93,8 @@ impl Operator for Mod {
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
-        let (a, shape) = (c.arith, c.extents(0));
-        vec![if c.is_real() {
-            Data::Real(zip(&shape, c.real(0), c.real(1), |x, y| self.real(a, x, y)))
-        } else {
-            Data::Int(zip(&shape, c.int(0), c.int(1), |x, y| a.exact([x, y], |[p, q]| self.int(p, q))))
-        }]
+        let a = c.arith;
+        c.zip(|x, y| self.real(a, x, y), |x, y| a.exact([x, y], |[p, q]| self.int(p, q)))
     }
 }
 

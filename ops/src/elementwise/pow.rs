@@ -1,6 +1,5 @@
 //! Pow: base to the power of an exponent, whose dtypes may differ.
 
-use crate::elementwise::binary::zip;
 use crate::prelude::*;
 
 attributes! {

@@ -1,6 +1,5 @@
 //! PRelu: negative elements scaled by a learned slope.
 
-use crate::elementwise::binary::zip;
 use crate::prelude::*;
 
 attributes! {
@@ -49,16 +48,12 @@ impl Operator for PRelu {
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
-        let (a, shape) = (c.arith, c.extents(0));
-        vec![if c.is_real() {
-            Data::Real(zip(&shape, c.real(0), c.real(1), |x, slope| {
-                a.select(a.compare(Comparison::Less, x, a.real(0.0)), a.mul(slope, x), x)
-            }))
-        } else {
-            Data::Int(zip(&shape, c.int(0), c.int(1), |x, slope| {
-                a.exact([x, slope], |[x, slope]| Some(if x < 0 { x.wrapping_mul(slope) } else { x }))
-            }))
-        }]
+        let a = c.arith;
+        let int = |[x, slope]: [i128; 2]| Some(if x < 0 { x.wrapping_mul(slope) } else { x });
+        c.zip(
+            |x, slope| a.select(a.compare(Comparison::Less, x, a.real(0.0)), a.mul(slope, x), x),
+            |x, slope| a.exact([x, slope], int),
+        )
     }
 }
 

@@ -1,6 +1,5 @@
 //! Where: each element from one of two operands, as a condition says.
 
-use crate::elementwise::binary::zip;
 use crate::prelude::*;
 
 attributes! {

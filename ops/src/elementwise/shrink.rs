@@ -107,11 +107,7 @@ impl Operator for Shrink {
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
-        let a = c.arith;
-        vec![match c.data(0) {
-            Data::Real(x) => Data::Real(each(x, |x| self.real(a, x))),
-            Data::Int(x) => Data::Int(each(x, |z| self.int(a, z))),
-        }]
+        c.each(|x| self.real(c.arith, x), |z| self.int(c.arith, z))
     }
 }
 

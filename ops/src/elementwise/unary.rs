@@ -246,15 +246,12 @@ impl Operator for Unary {
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
-        let dtype = c.dtype(0);
+        let (a, dtype) = (c.arith, c.dtype(0));
         let int = |z| match self.0 {
             // Of an unsigned integer this is negative, but that is no overflow.
             UnaryFn::BitwiseNot => dtype.wrap(self.0.int(z)),
             _ => self.0.int(z),
         };
-        vec![match c.data(0) {
-            Data::Real(x) => Data::Real(each(x, |x| self.0.real(c.arith, x))),
-            Data::Int(x) => Data::Int(each(x, |x| c.arith.exact([x], |[z]| Some(int(z))))),
-        }]
+        c.each(|x| self.0.real(a, x), |z| a.exact([z], |[z]| Some(int(z))))
     }
 }

@@ -67,9 +67,7 @@ impl Family for Variadic {
 
 impl<D: Dim> TypeRule<D> for Variadic {
     fn infer(&self, x: Args<'_, D>, r: &mut dyn Rule<D>) -> Result<Vec<Type<D>>, Reject> {
-        let operands = x.all()?;
-        let shapes: Vec<&[D]> = operands.iter().map(|t| t.shape.as_slice()).collect();
-        Ok(vec![Type::new(same_dtype(&operands)?, broadcast_shapes(r, &shapes)?)])
+        Ok(vec![rule::broadcast(r, &x.all()?)?])
     }
 }
 

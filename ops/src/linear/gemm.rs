@@ -3,7 +3,6 @@
 use ndarray::{ArrayView2, CowArray, Ix2};
 use std::cell::LazyCell;
 
-use crate::elementwise::binary::zip;
 use crate::linear::int_product;
 use crate::prelude::*;
 

@@ -1,6 +1,5 @@
 //! `RMSNormalization`: the trailing axes divided by their root mean square, then scaled.
 
-use crate::elementwise::binary::zip;
 use crate::nn::normalize::{draw_epsilon, draw_parameter, edges, some_elements, staged};
 use crate::prelude::*;
 
