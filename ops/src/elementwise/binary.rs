@@ -165,12 +165,12 @@ impl Operator for Binary {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{run, tensor};
 
-    #[test]
-    fn integers_wrap_at_the_store() {
-        let scalar = |v| tensor(DType::I8, &[], &[v]);
-        assert_eq!(run(Binary(BinaryFn::Add), &[&scalar(127.), &scalar(1.)]), [-128.]);
+    tables! {
+        integers_wrap_and_reals_round_once_at_the_store: "
+            Add(i8[] {127}, i8[] {1}) = i8[] {-128}
+            Div(f32[] {1}, f32[] {3}) = f32[] {1/3}
+        ";
     }
 
     #[test]
@@ -185,11 +185,5 @@ mod tests {
                 }
             }
         }
-    }
-
-    #[test]
-    fn reals_round_once_at_the_store() {
-        let scalar = |v| tensor(DType::F32, &[], &[v]);
-        assert_eq!(run(Binary(BinaryFn::Div), &[&scalar(1.), &scalar(3.)]), [f64::from(1.0f32 / 3.0)]);
     }
 }

@@ -84,27 +84,17 @@ impl Operator for BitShift {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::testing::{run, tensor};
-
-    #[test]
-    fn bits_fall_off_at_the_ends() {
-        let x = tensor(DType::U8, &[3], &[16., 4., 255.]);
-        let y = tensor(DType::U8, &[3], &[1., 2., 7.]);
-        assert_eq!(run(BitShift { direction: Direction::Right }, &[&x, &y]), [8., 1., 1.]);
-        assert_eq!(run(BitShift { direction: Direction::Left }, &[&x, &y]), [32., 16., 128.]);
-        let wide = tensor(DType::U64, &[1], &[1.]);
-        let far = tensor(DType::U64, &[1], &[63.]);
-        assert_eq!(run(BitShift { direction: Direction::Left }, &[&wide, &far]), [(1u64 << 63) as f64]);
-    }
-    #[test]
-    fn a_sign_comes_in_from_the_left_and_is_all_that_is_left_of_a_far_shift() {
-        let x = tensor(DType::I8, &[6], &[-7., -128., 64., -1., 127., -128.]);
-        let y = tensor(DType::I8, &[6], &[1., 7., 1., -1., 8., 127.]);
-        assert_eq!(run(BitShift { direction: Direction::Right }, &[&x, &y]), [-4., -1., 32., -1., 0., -1.]);
-        assert_eq!(run(BitShift { direction: Direction::Left }, &[&x, &y]), [-14., 0., -128., 0., 0., 0.]);
-        let far = BitShift { direction: Direction::Right };
-        assert!(far.hazards(&[Some(&x.ty()), Some(&y.ty())]).is_empty());
-    }
+tables! {
+    bits_fall_off_at_the_ends: "
+        x = u8[3] {16, 4, 255}; y = u8[3] {1, 2, 7}
+        BitShift(x, y) {direction = 'RIGHT'} = u8[3] {8, 1, 1}
+        BitShift(x, y) {direction = 'LEFT'} = u8[3] {32, 16, 128}
+        BitShift(u64[1] {1}, u64[1] {63}) {direction = 'LEFT'} = u64[1] {9223372036854775808}
+    ";
+    a_sign_comes_in_from_the_left_and_is_all_that_is_left_of_a_far_shift: "
+        x = i8[6] {-7, -128, 64, -1, 127, -128}; y = i8[6] {1, 7, 1, -1, 8, 127}
+        BitShift(x, y) {direction = 'RIGHT'} = i8[6] {-4, -1, 32, -1, 0, -1}
+        BitShift(x, y) {direction = 'LEFT'} = i8[6] {-14, 0, -128, 0, 0, 0}
+        BitShift(x, y) {direction = 'RIGHT'} has the hazards []
+    ";
 }

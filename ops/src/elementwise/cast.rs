@@ -323,15 +323,15 @@ mod tests {
         }
     }
 
-    #[test]
-    fn floats_truncate_integers_wrap_and_truth_is_not_zero() {
-        let x = tensor(DType::F32, &[4], &[-1.9, 0.4, f64::NAN, -0.0]);
-        assert_eq!(run(Cast::to(DType::Bool), &[&x]), [1., 1., 1., 0.]);
-        assert_eq!(run(Cast::to(DType::I8), &[&x])[..2], [-1., 0.]);
-        let z = tensor(DType::I32, &[2], &[256., -1.]);
-        assert_eq!(run(Cast::to(DType::U8), &[&z]), [0., 255.]);
-        assert_eq!(run(Cast::to(DType::Bool), &[&z]), [1., 1.]);
-        assert_eq!(run(Cast::to(DType::BF16), &[&tensor(DType::I32, &[], &[257.])]), [256.]);
+    tables! {
+        floats_truncate_integers_wrap_and_truth_is_not_zero: "
+            x = f32[4] {-1.9, 0.4, nan, -0}; z = i32[2] {256, -1}
+            Cast(x) {to = bool} = bool[4] {true, true, true, false}
+            Cast(f32[2] {-1.9, 0.4}) {to = i8} = i8[2] {-1, 0}
+            Cast(z) {to = u8} = u8[2] {0, 255}
+            Cast(z) {to = bool} = bool[2] {true, true}
+            Cast(i32[] {257}) {to = bf16} = bf16[] {256}
+        ";
     }
 
     #[test]

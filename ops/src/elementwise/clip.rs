@@ -100,21 +100,13 @@ impl Operator for Clip {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::testing::evaluate;
-    use crate::testing::{outputs, run, tensor, values};
-
-    #[test]
-    fn bounds_may_be_absent_or_cross() {
-        let x = tensor(DType::F32, &[3], &[-2., f64::INFINITY, 0.5]);
-        let [low, high] = [-1., 1.].map(|v| tensor(DType::F32, &[], &[v]));
-        assert_eq!(run(Clip, &[&x, &low, &high]), [-1., 1., 0.5]);
-        assert_eq!(run(Clip, &[&x, &high, &low]), [-1., -1., -1.]);
-        assert_eq!(run(Clip, &[&x, &low]), [-1., f64::INFINITY, 0.5]);
-        let upper = evaluate(&Clip, &[Some(&x), None, Some(&high)]).unwrap();
-        assert_eq!(values(&upper[0]), [-2., 1., 0.5]);
-        let list = tensor(DType::F32, &[1], &[0.]);
-        assert!(matches!(outputs(Clip, &[&x, &list]), Err(Reject::Rank { operand: 1, .. })));
-    }
+tables! {
+    bounds_may_be_absent_or_cross: "
+        x = f32[3] {-2, inf, 0.5}; low = f32[] {-1}; high = f32[] {1}
+        Clip(x, low, high) = f32[3] {-1, 1, 0.5}
+        Clip(x, high, low) = f32[3] {-1, -1, -1}
+        Clip(x, low) = f32[3] {-1, inf, 0.5}
+        Clip(x, _, high) = f32[3] {-2, 1, 0.5}
+        Clip(x, f32[1] {0}) is refused: operand 1 has rank 1, but must have rank 0
+    ";
 }

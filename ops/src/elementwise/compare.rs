@@ -85,8 +85,6 @@ impl Operator for Compare {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{run, tensor};
-
     const EVERY: [Comparison; 5] = [
         Comparison::Equal,
         Comparison::Less,
@@ -103,13 +101,15 @@ mod tests {
         assert_eq!(Compare::ROWS.len(), EVERY.len());
     }
 
-    #[test]
-    fn nothing_holds_of_nan_and_zeros_are_equal() {
-        let x = tensor(DType::F32, &[3], &[f64::NAN, -0.0, 1.0]);
-        let y = tensor(DType::F32, &[3], &[f64::NAN, 0.0, 2.0]);
-        let holds = EVERY.map(|c| run(Compare(c), &[&x, &y]));
-        assert_eq!(holds, [[0., 1., 0.], [0., 0., 1.], [0., 1., 1.], [0., 0., 0.], [0., 1., 0.]]);
-        let large = |v: i128| ir::Tensor::from_i128_fn(&Type::new(DType::U64, []), |_| v);
-        assert_eq!(run(Compare(Comparison::Equal), &[&large(1 << 60), &large((1 << 60) + 1)]), [0.]);
+    tables! {
+        nothing_holds_of_nan_and_zeros_are_equal: "
+            x = f32[3] {nan, -0, 1}; y = f32[3] {nan, 0, 2}
+            Equal(x, y) = bool[3] {false, true, false}
+            Less(x, y) = bool[3] {false, false, true}
+            LessOrEqual(x, y) = bool[3] {false, true, true}
+            Greater(x, y) = bool[3] {false, false, false}
+            GreaterOrEqual(x, y) = bool[3] {false, true, false}
+            Equal(u64[] {1152921504606846976}, u64[] {1152921504606846977}) = bool[] {false}
+        ";
     }
 }

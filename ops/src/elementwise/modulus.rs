@@ -103,12 +103,22 @@ mod tests {
     use super::*;
     use crate::testing::{run, tensor};
 
-    #[test]
-    fn the_sign_is_the_divisors_or_the_dividends() {
-        let x = tensor(DType::I32, &[6], &[-4., 7., 5., 4., -7., 8.]);
-        let y = tensor(DType::I32, &[6], &[2., -3., 8., -2., 3., 5.]);
-        assert_eq!(run(Mod { fmod: false }, &[&x, &y]), [0., -2., 5., 0., 2., 3.]);
-        assert_eq!(run(Mod { fmod: true }, &[&x, &y]), [0., 1., 5., 0., -1., 3.]);
+    tables! {
+        the_sign_is_the_divisors_or_the_dividends: "
+            x = i32[6] {-4, 7, 5, 4, -7, 8}; y = i32[6] {2, -3, 8, -2, 3, 5}
+            Mod(x, y) = i32[6] {0, -2, 5, 0, 2, 3}
+            Mod(x, y) {fmod = 1} = i32[6] {0, 1, 5, 0, -1, 3}
+        ";
+        an_infinite_divisor_leaves_the_dividend_or_is_left_itself: "
+            x = f32[4] {1.5, -1.5, inf, -1.5}; y = f32[4] {inf, inf, 2, -inf}
+            Mod(x, y) = f32[4] {1.5, inf, nan, -1.5}
+            Mod(x, f32[] {0}) = f32[4] {nan, nan, nan, nan}
+        ";
+        floats_have_the_divisors_sign_from_opset_28_on: "
+            Mod(f32[], f32[]) is there since 28
+            Mod(f32[], f32[]) {fmod = 1} is there since 13
+            Mod(i8[], i8[]) is there since 13
+        ";
     }
 
     #[test]
@@ -119,26 +129,5 @@ mod tests {
         let floored = run(Mod { fmod: false }, &[&x, &y]);
         assert_eq!(floored, [-4.3 + 6.0, -2.0, 5.5, 0.0, 0.0]);
         assert_eq!([3, 4].map(|i: usize| floored[i].is_sign_negative()), [false, true]);
-    }
-
-    #[test]
-    fn an_infinite_divisor_leaves_the_dividend_or_is_left_itself() {
-        let infinite = f64::INFINITY;
-        let x = tensor(DType::F32, &[4], &[1.5, -1.5, infinite, -1.5]);
-        let y = tensor(DType::F32, &[4], &[infinite, infinite, 2.0, -infinite]);
-        let floored = run(Mod { fmod: false }, &[&x, &y]);
-        assert_eq!(floored[..2], [1.5, infinite]);
-        assert!(floored[2].is_nan() && floored[3] == -1.5);
-        let zero = tensor(DType::F32, &[], &[0.0]);
-        assert!(run(Mod { fmod: false }, &[&x, &zero]).iter().all(|r| r.is_nan()));
-    }
-
-    #[test]
-    fn floats_have_the_divisors_sign_from_opset_28_on() {
-        let since = |fmod, dtype| Mod { fmod }.facts(&[Some(&Type::new(dtype, [])); 2]).since;
-        assert_eq!(
-            [since(false, DType::F32), since(true, DType::F32), since(false, DType::I8)],
-            [28, 13, 13]
-        );
     }
 }

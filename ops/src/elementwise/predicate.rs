@@ -109,18 +109,13 @@ impl Operator for Predicate {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::testing::{run, tensor};
-
-    #[test]
-    fn infinities_count_by_sign() {
-        let x = tensor(DType::F32, &[4], &[f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 3e38]);
-        let is_inf = |n, p| run(Predicate::IsInf { detect_negative: n, detect_positive: p }, &[&x]);
-        assert_eq!(is_inf(true, true), [0., 1., 1., 0.]);
-        assert_eq!(is_inf(true, false), [0., 0., 1., 0.]);
-        assert_eq!(is_inf(false, true), [0., 1., 0., 0.]);
-        assert_eq!(is_inf(false, false), [0.; 4]);
-        assert_eq!(run(Predicate::IsNaN, &[&x]), [1., 0., 0., 0.]);
-    }
+tables! {
+    infinities_count_by_sign: "
+        x = f32[4] {nan, inf, -inf, 3e38}
+        IsInf(x) {detect_negative = 1, detect_positive = 1} = bool[4] {false, true, true, false}
+        IsInf(x) {detect_negative = 1, detect_positive = 0} = bool[4] {false, false, true, false}
+        IsInf(x) {detect_negative = 0, detect_positive = 1} = bool[4] {false, true, false, false}
+        IsInf(x) {detect_negative = 0, detect_positive = 0} = bool[4] {false, false, false, false}
+        IsNaN(x) = bool[4] {true, false, false, false}
+    ";
 }

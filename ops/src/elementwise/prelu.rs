@@ -58,17 +58,11 @@ impl Operator for PRelu {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::testing::{outputs, run, tensor};
-
-    #[test]
-    fn the_slope_broadcasts_one_way() {
-        let x = tensor(DType::F32, &[2, 2], &[-1., 2., -3., -4.]);
-        let slope = tensor(DType::F32, &[2], &[0.5, 2.]);
-        assert_eq!(run(PRelu, &[&x, &slope]), [-0.5, 2., -1.5, -8.]);
-        assert!(outputs(PRelu, &[&slope, &x]).is_err());
-        let wide = tensor(DType::F32, &[1, 2], &[1., 1.]);
-        assert!(outputs(PRelu, &[&tensor(DType::F32, &[1, 1], &[1.]), &wide]).is_err());
-    }
+tables! {
+    the_slope_broadcasts_one_way: "
+        x = f32[2, 2] {-1, 2, -3, -4}; slope = f32[2] {0.5, 2}
+        PRelu(x, slope) = f32[2, 2] {-0.5, 2, -1.5, -8}
+        PRelu(slope, x) is refused
+        PRelu(f32[1, 1], f32[1, 2]) is refused
+    ";
 }

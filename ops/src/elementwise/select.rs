@@ -58,17 +58,9 @@ impl EitherKind for Where {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::testing::{run, tensor};
-
-    #[test]
-    fn three_operands_broadcast() {
-        let condition = tensor(DType::Bool, &[2, 1], &[1., 0.]);
-        let x = tensor(DType::I16, &[2], &[1., 2.]);
-        let y = tensor(DType::I16, &[], &[-9.]);
-        assert_eq!(run(Where, &[&condition, &x, &y]), [1., 2., -9., -9.]);
-        let [x, y] = [f64::NAN, 2.5].map(|v| tensor(DType::F64, &[1], &[v]));
-        assert_eq!(run(Where, &[&tensor(DType::Bool, &[1], &[0.]), &x, &y]), [2.5]);
-    }
+tables! {
+    three_operands_broadcast: "
+        Where(bool[2, 1] {true, false}, i16[2] {1, 2}, i16[] {-9}) = i16[2, 2] {1, 2, -9, -9}
+        Where(bool[1] {false}, f64[1] {nan}, f64[1] {2.5}) = f64[1] {2.5}
+    ";
 }

@@ -114,19 +114,14 @@ impl Operator for Shrink {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{run, tensor};
 
-    #[test]
-    fn hard_and_soft() {
-        let x = [-2., -1., 0., 1., 2.];
-        let hard = Shrink { bias: 0.0, lambd: 1.5 };
-        assert_eq!(run(hard, &[&tensor(DType::F32, &[5], &x)]), [-2., 0., 0., 0., 2.]);
-        let soft = Shrink { bias: 1.5, lambd: 1.5 };
-        assert_eq!(run(soft, &[&tensor(DType::F32, &[5], &x)]), [-0.5, 0., 0., 0., 0.5]);
-        assert_eq!(
-            run(Shrink { bias: 1., lambd: 1. }, &[&tensor(DType::I8, &[5], &x)]),
-            [-1., 0., 0., 0., 1.]
-        );
+    tables! {
+        hard_and_soft: "
+            x = f32[5] {-2, -1, 0, 1, 2}
+            Shrink(x) {bias = 0.0, lambd = 1.5} = f32[5] {-2, 0, 0, 0, 2}
+            Shrink(x) {bias = 1.5, lambd = 1.5} = f32[5] {-0.5, 0, 0, 0, 0.5}
+            Shrink(i8[5] {-2, -1, 0, 1, 2}) {bias = 1.0, lambd = 1.0} = i8[5] {-1, 0, 0, 0, 1}
+        ";
     }
 
     /// z, its result with attributes that are cast first and by the formula.

@@ -104,25 +104,15 @@ impl Operator for Variadic {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::testing::{run, tensor};
-
-    #[test]
-    fn operands_broadcast_and_combine() {
-        let x = tensor(DType::F32, &[2, 1], &[1., -2.]);
-        let y = tensor(DType::F32, &[3], &[0., 1., 5.]);
-        let z = tensor(DType::F32, &[], &[3.]);
-        assert_eq!(run(Variadic(VariadicFn::Sum), &[&x, &y, &z]), [4., 5., 9., 1., 2., 6.]);
-        assert_eq!(run(Variadic(VariadicFn::Max), &[&x, &y, &z]), [3., 3., 5., 3., 3., 5.]);
-        assert_eq!(run(Variadic(VariadicFn::Mean), &[&x]), [1., -2.]);
-    }
-
-    #[test]
-    fn integers_and_nan() {
-        let [x, y] = [250.0, 3.0].map(|v| tensor(DType::U8, &[], &[v]));
-        assert_eq!(run(Variadic(VariadicFn::Min), &[&x, &y]), [3.0]);
-        let [x, y] = [f64::NAN, 3.0].map(|v| tensor(DType::F16, &[], &[v]));
-        assert!(run(Variadic(VariadicFn::Min), &[&y, &x])[0].is_nan());
-    }
+tables! {
+    operands_broadcast_and_combine: "
+        x = f32[2, 1] {1, -2}; y = f32[3] {0, 1, 5}; z = f32[] {3}
+        Sum(x, y, z) = f32[2, 3] {4, 5, 9, 1, 2, 6}
+        Max(x, y, z) = f32[2, 3] {3, 3, 5, 3, 3, 5}
+        Mean(x) = f32[2, 1] {1, -2}
+    ";
+    integers_and_nan: "
+        Min(u8[] {250}, u8[] {3}) = u8[] {3}
+        Min(f16[] {3}, f16[] {nan}) = f16[] {nan}
+    ";
 }

@@ -59,21 +59,13 @@ impl Operator for Det {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::testing::{outputs, run, tensor};
-
-    #[test]
-    fn every_matrix_of_a_stack_has_its_own() {
-        let x = tensor(DType::F64, &[3, 2, 2], &[1., 2., 3., 4., 0., 2., 3., 0., 1., 2., 2., 4.]);
-        assert_eq!(run(Det, &[&x]), [-2., -6., 0.]);
-    }
-
-    #[test]
-    fn a_matrix_needs_a_pivot_and_may_have_no_rows() {
-        let x = tensor(DType::F64, &[3, 3], &[0., 2., 0., 0., 0., 3., 4., 0., 0.]);
-        assert_eq!(run(Det, &[&x]), [24.]);
-        assert_eq!(run(Det, &[&tensor(DType::F32, &[0, 0], &[])]), [1.]);
-        assert!(outputs(Det, &[&tensor(DType::F32, &[1, 2], &[1., 2.])]).is_err());
-    }
+tables! {
+    every_matrix_of_a_stack_has_its_own: "
+        Det(f64[3, 2, 2] {1, 2, 3, 4, 0, 2, 3, 0, 1, 2, 2, 4}) = f64[3] {-2, -6, 0}
+    ";
+    a_matrix_needs_a_pivot_and_may_have_no_rows: "
+        Det(f64[3, 3] {0, 2, 0, 0, 0, 3, 4, 0, 0}) = f64[] {24}
+        Det(f32[0, 0]) = f32[] {1}
+        Det(f32[1, 2]) is refused
+    ";
 }

@@ -305,47 +305,28 @@ impl Operator for Einsum {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::testing::{outputs, parse, tensor, values};
-    use ir::Tensor;
-
-    fn einsum(equation: &str, operands: &[&Tensor]) -> Result<(Vec<usize>, Vec<f64>), Reject> {
-        let op = parse::<Einsum>("Einsum", &Attributes::new().name("equation", equation));
-        outputs(op, operands).map(|y| (y[0].shape().to_vec(), values(&y[0])))
-    }
-
-    #[test]
-    fn letters_say_what_is_summed() {
-        let x = tensor(DType::F32, &[2, 3], &[1., 2., 3., 4., 5., 6.]);
-        let y = tensor(DType::F32, &[3], &[1., 10., 100.]);
-        assert_eq!(einsum("ij->ji", &[&x]), Ok((vec![3, 2], vec![1., 4., 2., 5., 3., 6.])));
-        assert_eq!(einsum("ij,j->i", &[&x, &y]), Ok((vec![2], vec![321., 654.])));
-        assert_eq!(einsum("ij,j", &[&x, &y]), Ok((vec![2], vec![321., 654.])));
-        assert_eq!(einsum("ij,j,j->", &[&x, &y, &y]), Ok((vec![], vec![90705.])));
-        assert!(einsum("ij,i->j", &[&x, &y]).is_err());
-        assert!(einsum("ij->ij", &[&x, &y]).is_err());
-    }
-
-    #[test]
-    fn a_letter_twice_is_a_diagonal_and_the_rest_broadcasts() {
-        let x = tensor(DType::I32, &[2, 2], &[1., 2., 3., 4.]);
-        assert_eq!(einsum("ii->i", &[&x]), Ok((vec![2], vec![1., 4.])));
-        assert_eq!(einsum("ii", &[&x]), Ok((vec![], vec![5.])));
-        let column = tensor(DType::I32, &[2, 1], &[10., 100.]);
-        assert_eq!(einsum("...,...->...", &[&x, &column]), Ok((vec![2, 2], vec![10., 20., 300., 400.])));
-        assert_eq!(einsum("...i,...i->...", &[&x, &x]), Ok((vec![2], vec![5., 25.])));
-        let row = tensor(DType::I32, &[2], &[10., 100.]);
-        let why = einsum("...,...->...", &[&x, &row]);
-        assert_eq!(why, Err(Reject::Rank { operand: 1, found: 1, wanted: "rank 2".to_owned() }));
-        assert_eq!(einsum("...j,j->...", &[&x, &row]), Ok((vec![2], vec![210., 430.])));
-    }
-
-    #[test]
-    fn sums_of_nothing_are_zero_and_integers_wrap() {
-        let none = tensor(DType::F64, &[2, 0], &[]);
-        assert_eq!(einsum("ij->i", &[&none]), Ok((vec![2], vec![0., 0.])));
-        let x = tensor(DType::U8, &[2], &[200., 100.]);
-        assert_eq!(einsum("i,i->", &[&x, &x]), Ok((vec![], vec![f64::from(50_000_u16 as u8)])));
-    }
+tables! {
+    letters_say_what_is_summed: "
+        x = f32[2, 3] {1, 2, 3, 4, 5, 6}; y = f32[3] {1, 10, 100}
+        Einsum(x) {equation = 'ij->ji'} = f32[3, 2] {1, 4, 2, 5, 3, 6}
+        Einsum(x, y) {equation = 'ij,j->i'} = f32[2] {321, 654}
+        Einsum(x, y) {equation = 'ij,j'} = f32[2] {321, 654}
+        Einsum(x, y, y) {equation = 'ij,j,j->'} = f32[] {90705}
+        Einsum(x, y) {equation = 'ij,i->j'} is refused
+        Einsum(x, y) {equation = 'ij->ij'} is refused
+    ";
+    a_letter_twice_is_a_diagonal_and_the_rest_broadcasts: "
+        x = i32[2, 2] {1, 2, 3, 4}; column = i32[2, 1] {10, 100}; row = i32[2] {10, 100}
+        Einsum(x) {equation = 'ii->i'} = i32[2] {1, 4}
+        Einsum(x) {equation = 'ii'} = i32[] {5}
+        Einsum(x, column) {equation = '...,...->...'} = i32[2, 2] {10, 20, 300, 400}
+        Einsum(x, x) {equation = '...i,...i->...'} = i32[2] {5, 25}
+        Einsum(x, row) {equation = '...,...->...'} is refused: operand 1 has rank 1, but must have rank 2
+        Einsum(x, row) {equation = '...j,j->...'} = i32[2] {210, 430}
+    ";
+    sums_of_nothing_are_zero_and_integers_wrap: "
+        Einsum(f64[2, 0]) {equation = 'ij->i'} = f64[2] {0, 0}
+        // 50000, less 195 · 256.
+        Einsum(u8[2] {200, 100}, u8[2] {200, 100}) {equation = 'i,i->'} = u8[] {80}
+    ";
 }

@@ -170,31 +170,24 @@ impl Operator for Gemm {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::testing::{outputs, run, tensor};
-
-    const PLAIN: Gemm = Gemm { alpha: 1.0, beta: 1.0, trans_a: false, trans_b: false };
-
-    #[test]
-    fn transposes_factors_and_a_broadcast_addend() {
-        for dtype in [DType::F32, DType::I64] {
-            let a = tensor(dtype, &[3, 2], &[1., 4., 2., 5., 3., 6.]);
-            let b = tensor(dtype, &[2, 3], &[1., 0., 1., 0., 1., 2.]);
-            let c = tensor(dtype, &[2, 1], &[10., 20.]);
-            let gemm = Gemm { alpha: 2.0, beta: 3.0, trans_a: true, trans_b: true };
-            assert_eq!(run(gemm, &[&a, &b, &c]), [38., 46., 80., 94.]);
-            assert_eq!(run(PLAIN, &[&b, &a]), [4., 10., 8., 17.]);
-            let column = tensor(dtype, &[2], &[1., 2.]);
-            assert_eq!(run(PLAIN, &[&b, &a, &column]), [5., 12., 9., 19.]);
-            assert!(outputs(PLAIN, &[&a, &a]).is_err());
-            assert!(outputs(PLAIN, &[&b, &a, &tensor(dtype, &[1, 2, 2], &[0.; 4])]).is_err());
-        }
-    }
-
-    #[test]
-    fn no_products_leave_the_addend() {
-        let (a, b) = (tensor(DType::F32, &[1, 0], &[]), tensor(DType::F32, &[0, 2], &[]));
-        assert_eq!(run(PLAIN, &[&a, &b, &tensor(DType::F32, &[], &[7.])]), [7., 7.]);
-    }
+tables! {
+    reals_are_transposed_scaled_and_added: "
+        a = f32[3, 2] {1, 4, 2, 5, 3, 6}; b = f32[2, 3] {1, 0, 1, 0, 1, 2}
+        Gemm(a, b, f32[2, 1] {10, 20}) {alpha = 2.0, beta = 3.0, transA = 1, transB = 1} = f32[2, 2] {38, 46, 80, 94}
+        Gemm(b, a) = f32[2, 2] {4, 10, 8, 17}
+        Gemm(b, a, f32[2] {1, 2}) = f32[2, 2] {5, 12, 9, 19}
+        Gemm(a, a) is refused
+        Gemm(b, a, f32[1, 2, 2]) is refused
+    ";
+    integers_are_transposed_scaled_and_added: "
+        a = i64[3, 2] {1, 4, 2, 5, 3, 6}; b = i64[2, 3] {1, 0, 1, 0, 1, 2}
+        Gemm(a, b, i64[2, 1] {10, 20}) {alpha = 2.0, beta = 3.0, transA = 1, transB = 1} = i64[2, 2] {38, 46, 80, 94}
+        Gemm(b, a) = i64[2, 2] {4, 10, 8, 17}
+        Gemm(b, a, i64[2] {1, 2}) = i64[2, 2] {5, 12, 9, 19}
+        Gemm(a, a) is refused
+        Gemm(b, a, i64[1, 2, 2]) is refused
+    ";
+    no_products_leave_the_addend: "
+        Gemm(f32[1, 0], f32[0, 2], f32[] {7}) = f32[1, 2] {7, 7}
+    ";
 }

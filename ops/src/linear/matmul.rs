@@ -120,7 +120,7 @@ impl Operator for MatMul {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{outputs, run, tensor, values};
+    use crate::testing::{outputs, tensor, values};
 
     /// Shapes of A, B and the product, as numpy.matmul has them.
     #[test]
@@ -147,13 +147,13 @@ mod tests {
         }
     }
 
-    #[test]
-    fn every_matrix_of_a_batch_meets_its_own() {
-        let a = tensor(DType::I32, &[2, 1, 2], &[1., 2., 3., 4.]);
-        let b = tensor(DType::I32, &[2, 2, 2], &[1., 0., 0., 1., 10., 20., 30., 40.]);
-        assert_eq!(run(MatMul, &[&a, &b]), [1., 2., 150., 220.]);
-        let a = tensor(DType::U32, &[2], &[65_536., 1.]);
-        let b = tensor(DType::U32, &[2], &[65_536., 7.]);
-        assert_eq!(run(MatMul, &[&a, &b]), [7.]);
+    tables! {
+        every_matrix_of_a_batch_meets_its_own: "
+            a = i32[2, 1, 2] {1, 2, 3, 4}; b = i32[2, 2, 2] {1, 0, 0, 1, 10, 20, 30, 40}
+            MatMul(a, b) = i32[2, 1, 2] {1, 2, 150, 220}
+        ";
+        integers_wrap: "
+            MatMul(u32[2] {65536, 1}, u32[2] {65536, 7}) = u32[] {7}
+        ";
     }
 }

@@ -123,27 +123,14 @@ impl Movement for SpaceToDepth {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::testing::{outputs, parse, run, tensor, values};
-
-    #[test]
-    fn both_orders_and_the_way_back() {
-        let x = tensor(DType::I8, &[1, 8, 1, 1], &[0., 1., 2., 3., 4., 5., 6., 7.]);
-        let block = Attributes::new().int("blocksize", 2);
-        let dcr = outputs(parse::<DepthToSpace>("DepthToSpace", &block), &[&x]).unwrap();
-        assert_eq!(
-            (dcr[0].shape(), values(&dcr[0])),
-            (&[1, 2, 2, 2][..], vec![0., 2., 4., 6., 1., 3., 5., 7.])
-        );
-        let crd = parse::<DepthToSpace>("DepthToSpace", &block.clone().name("mode", "CRD"));
-        assert_eq!(run(crd, &[&x]), [0., 1., 2., 3., 4., 5., 6., 7.]);
-        assert_eq!(run(parse::<SpaceToDepth>("SpaceToDepth", &block), &[&dcr[0]]), values(&x));
-        let back = parse::<SpaceToDepth>("SpaceToDepth", &block.clone().name("mode", "CRD"));
-        assert_eq!(run(back, &[&tensor(DType::I8, &[1, 2, 2, 2], &values(&x))]), values(&x));
-        assert!(
-            outputs(parse::<DepthToSpace>("DepthToSpace", &Attributes::new().int("blocksize", 3)), &[&x])
-                .is_err()
-        );
-    }
+tables! {
+    both_orders_and_the_way_back: "
+        x = i8[1, 8, 1, 1] {0, 1, 2, 3, 4, 5, 6, 7}
+        dcr = i8[1, 2, 2, 2] {0, 2, 4, 6, 1, 3, 5, 7}; crd = i8[1, 2, 2, 2] {0, 1, 2, 3, 4, 5, 6, 7}
+        DepthToSpace(x) {blocksize = 2} = dcr
+        DepthToSpace(x) {blocksize = 2, mode = 'CRD'} = crd
+        SpaceToDepth(dcr) {blocksize = 2} = x
+        SpaceToDepth(crd) {blocksize = 2, mode = 'CRD'} = x
+        DepthToSpace(x) {blocksize = 3} is refused
+    ";
 }

@@ -58,20 +58,11 @@ impl Operator for EyeLike {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::testing::{outputs, parse, tensor, values};
-
-    #[test]
-    fn the_diagonal_and_the_dtype_are_chosen() {
-        let x = tensor(DType::F32, &[2, 3], &[9.; 6]);
-        let eye = |attributes: &Attributes| {
-            let y = outputs(parse::<EyeLike>("EyeLike", attributes), &[&x]).unwrap().remove(0);
-            (y.dtype(), values(&y))
-        };
-        assert_eq!(eye(&Attributes::new()), (DType::F32, vec![1., 0., 0., 0., 1., 0.]));
-        let above = Attributes::new().int("k", 1).dtype("dtype", DType::Bool);
-        assert_eq!(eye(&above), (DType::Bool, vec![0., 1., 0., 0., 0., 1.]));
-        assert_eq!(eye(&Attributes::new().int("k", -1)).1, [0., 0., 0., 1., 0., 0.]);
-    }
+tables! {
+    the_diagonal_and_the_dtype_are_chosen: "
+        x = f32[2, 3] {9, 9, 9, 9, 9, 9}
+        EyeLike(x) = f32[2, 3] {1, 0, 0, 0, 1, 0}
+        EyeLike(x) {k = 1, dtype = bool} = bool[2, 3] {false, true, false, false, false, true}
+        EyeLike(x) {k = -1} = f32[2, 3] {0, 0, 0, 1, 0, 0}
+    ";
 }

@@ -49,23 +49,15 @@ impl Movement for Flatten {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::testing::outputs;
-    use ir::Tensor;
-
-    #[test]
-    fn every_axis_from_minus_rank_to_rank() {
-        let shape = |axis, shape: &[i64]| {
-            let x = Tensor::from_f64_fn(&Type::new(DType::F32, shape), |i| i as f64);
-            outputs(Flatten { axis }, &[&x]).map(|y| y[0].ty().shape)
-        };
-        for (axis, rows, columns) in
-            [(-3, 1, 30), (-2, 2, 15), (-1, 6, 5), (0, 1, 30), (1, 2, 15), (3, 30, 1)]
-        {
-            assert_eq!(shape(axis, &[2, 3, 5]), Ok(vec![rows, columns]), "{axis}");
-        }
-        assert_eq!(shape(0, &[]), Ok(vec![1, 1]));
-        assert_eq!(shape(1, &[]), Err(Reject::Axis { axis: 1, rank: 0 }));
-    }
+tables! {
+    every_axis_from_minus_rank_to_rank: "
+        Flatten(f32[2, 3, 5]) {axis = -3}: f32[1, 30]
+        Flatten(f32[2, 3, 5]) {axis = -2}: f32[2, 15]
+        Flatten(f32[2, 3, 5]) {axis = -1}: f32[6, 5]
+        Flatten(f32[2, 3, 5]) {axis = 0}: f32[1, 30]
+        Flatten(f32[2, 3, 5]) {axis = 1}: f32[2, 15]
+        Flatten(f32[2, 3, 5]) {axis = 3}: f32[30, 1]
+        Flatten(f32[]) {axis = 0}: f32[1, 1]
+        Flatten(f32[]) {axis = 1} is refused: axis 1 is outside of rank 0
+    ";
 }

@@ -83,24 +83,14 @@ impl Operator for NonZero {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::testing::{outputs, run, tensor};
-
-    #[test]
-    fn every_place_is_a_column() {
-        let x = tensor(DType::F32, &[2, 3], &[0., 1., 0., -0., f64::NAN, 2.]);
-        assert_eq!(run(NonZero { count: 3 }, &[&x]), [0., 1., 1., 1., 1., 2.]);
-        let z = tensor(DType::I64, &[3], &[0., 7., -1.]);
-        assert_eq!(run(NonZero { count: 2 }, &[&z]), [1., 2.]);
-    }
-
-    #[test]
-    fn nothing_and_a_scalar_have_no_places() {
-        let none = outputs(NonZero { count: 0 }, &[&tensor(DType::F32, &[2, 0], &[])]).unwrap();
-        assert_eq!(none[0].shape(), [2, 0]);
-        let one = outputs(NonZero { count: 1 }, &[&tensor(DType::F32, &[], &[3.])]).unwrap();
-        assert_eq!(one[0].shape(), [0, 1]);
-        assert!(outputs(NonZero { count: 2 }, &[&tensor(DType::F32, &[], &[3.])]).is_err());
-    }
+tables! {
+    every_place_is_a_column: "
+        NonZero(f32[2, 3] {0, 1, 0, -0, nan, 2}) {count = 3} = i64[2, 3] {0, 1, 1, 1, 1, 2}
+        NonZero(i64[3] {0, 7, -1}) {count = 2} = i64[1, 2] {1, 2}
+    ";
+    nothing_and_a_scalar_have_no_places: "
+        NonZero(f32[2, 0]) {count = 0}: i64[2, 0]
+        NonZero(f32[] {3}) {count = 1}: i64[0, 1]
+        NonZero(f32[] {3}) {count = 2} is refused
+    ";
 }

@@ -80,27 +80,16 @@ impl EitherKind for OneHot {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::testing::{outputs, run, tensor};
-
-    #[test]
-    fn indices_count_from_either_end_or_are_nowhere() {
-        let values = tensor(DType::F32, &[2], &[-1., 5.]);
-        for dtype in [DType::I64, DType::F32] {
-            let indices = tensor(dtype, &[4], &[0., -1., 3., -4.]);
-            let wanted = [5., -1., -1., -1., -1., 5., -1., -1., -1., -1., -1., -1.];
-            assert_eq!(run(OneHot { depth: 3, axis: -1 }, &[&indices, &values]), wanted);
-        }
-    }
-
-    #[test]
-    fn the_new_axis_goes_anywhere() {
-        let values = tensor(DType::Bool, &[2], &[0., 1.]);
-        let indices = tensor(DType::U8, &[2], &[1., 0.]);
-        assert_eq!(run(OneHot { depth: 3, axis: 0 }, &[&indices, &values]), [0., 1., 1., 0., 0., 0.]);
-        let y = outputs(OneHot { depth: 3, axis: -2 }, &[&indices, &values]).unwrap();
-        assert_eq!(y[0].ty(), Type::new(DType::Bool, [3, 2]));
-        assert!(outputs(OneHot { depth: 3, axis: 2 }, &[&indices, &values]).is_err());
-    }
+tables! {
+    indices_count_from_either_end_or_are_nowhere: "
+        values = f32[2] {-1, 5}; y = f32[4, 3] {5, -1, -1, -1, -1, 5, -1, -1, -1, -1, -1, -1}
+        OneHot(i64[4] {0, -1, 3, -4}, values) {depth = 3, axis = -1} = y
+        OneHot(f32[4] {0, -1, 3, -4}, values) {depth = 3, axis = -1} = y
+    ";
+    the_new_axis_goes_anywhere: "
+        indices = u8[2] {1, 0}; values = bool[2] {false, true}
+        OneHot(indices, values) {depth = 3, axis = 0} = bool[3, 2] {false, true, true, false, false, false}
+        OneHot(indices, values) {depth = 3, axis = -2}: bool[3, 2]
+        OneHot(indices, values) {depth = 3, axis = 2} is refused
+    ";
 }

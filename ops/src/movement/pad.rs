@@ -162,52 +162,26 @@ impl EitherKind for Pad {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::testing::evaluate;
-    use ir::Tensor;
-
-    fn row(size: i64) -> Tensor {
-        Tensor::from_i128_fn(&Type::new(DType::I32, [size]), |i| i as i128)
-    }
-
-    fn pad(mode: PadMode, size: i64, before: i64, after: i64) -> Vec<i128> {
-        let pad = Pad { mode, pads: vec![before, after], axes: None };
-        evaluate(&pad, &[Some(&row(size))]).unwrap()[0].to_i128s()
-    }
-
-    #[test]
-    fn each_mode_fills_both_ends() {
-        assert_eq!(pad(PadMode::Constant, 2, 1, 2), [0, 0, 1, 0, 0]);
-        assert_eq!(pad(PadMode::Reflect, 3, 2, 1), [2, 1, 0, 1, 2, 1]);
-        assert_eq!(pad(PadMode::Edge, 3, 2, 1), [0, 0, 0, 1, 2, 2]);
-        assert_eq!(pad(PadMode::Wrap, 3, 2, 1), [1, 2, 0, 1, 2, 0]);
-    }
-
-    #[test]
-    fn padding_may_be_longer_than_the_axis() {
-        assert_eq!(pad(PadMode::Reflect, 2, 4, 0), [0, 1, 0, 1, 0, 1]);
-        assert_eq!(pad(PadMode::Reflect, 1, 1, 2), [0, 0, 0, 0]);
-        assert_eq!(pad(PadMode::Wrap, 2, 3, 0), [1, 0, 1, 0, 1]);
-    }
-
-    #[test]
-    fn negative_pads_crop_first() {
-        assert_eq!(pad(PadMode::Constant, 5, -1, -2), [1, 2]);
-        assert_eq!(pad(PadMode::Edge, 3, -1, 2), [1, 2, 2, 2]);
-        assert_eq!(pad(PadMode::Wrap, 3, 1, -1), [1, 0, 1]);
-        let all = Pad { mode: PadMode::Constant, pads: vec![-3, 3], axes: None };
-        assert!(evaluate(&all, &[Some(&row(2))]).is_err());
-    }
-
-    #[test]
-    fn axes_and_the_constant_are_optional() {
-        let x = Tensor::from_i128_fn(&Type::new(DType::U8, [1, 2]), |i| i as i128 + 1);
-        let nine = Tensor::from_i128_fn(&Type::new(DType::U8, []), |_| 9);
-        let pad = Pad { mode: PadMode::Constant, pads: vec![1, 0], axes: Some(vec![-2]) };
-        let y = evaluate(&pad, &[Some(&x), Some(&nine)]).unwrap();
-        assert_eq!((y[0].shape(), y[0].to_i128s()), (&[2, 2][..], vec![9, 9, 1, 2]));
-        let empty = Pad { mode: PadMode::Edge, pads: vec![1, 0], axes: None };
-        assert!(evaluate(&empty, &[Some(&row(0))]).is_err());
-    }
+tables! {
+    each_mode_fills_both_ends: "
+        Pad(i32[2]) {mode = 'constant', pads = [1, 2]} = i32[5] {0, 0, 1, 0, 0}
+        Pad(i32[3]) {mode = 'reflect', pads = [2, 1]} = i32[6] {2, 1, 0, 1, 2, 1}
+        Pad(i32[3]) {mode = 'edge', pads = [2, 1]} = i32[6] {0, 0, 0, 1, 2, 2}
+        Pad(i32[3]) {mode = 'wrap', pads = [2, 1]} = i32[6] {1, 2, 0, 1, 2, 0}
+    ";
+    padding_may_be_longer_than_the_axis: "
+        Pad(i32[2]) {mode = 'reflect', pads = [4, 0]} = i32[6] {0, 1, 0, 1, 0, 1}
+        Pad(i32[1]) {mode = 'reflect', pads = [1, 2]} = i32[4] {0, 0, 0, 0}
+        Pad(i32[2]) {mode = 'wrap', pads = [3, 0]} = i32[5] {1, 0, 1, 0, 1}
+    ";
+    negative_pads_crop_first: "
+        Pad(i32[5]) {mode = 'constant', pads = [-1, -2]} = i32[2] {1, 2}
+        Pad(i32[3]) {mode = 'edge', pads = [-1, 2]} = i32[4] {1, 2, 2, 2}
+        Pad(i32[3]) {mode = 'wrap', pads = [1, -1]} = i32[3] {1, 0, 1}
+        Pad(i32[2]) {mode = 'constant', pads = [-3, 3]} is refused
+    ";
+    axes_and_the_constant_are_optional: "
+        Pad(u8[1, 2] {1, 2}, u8[] {9}) {pads = [1, 0], axes = [-2]} = u8[2, 2] {9, 9, 1, 2}
+        Pad(i32[0]) {mode = 'edge', pads = [1, 0]} is refused
+    ";
 }

@@ -112,23 +112,10 @@ impl<D: Dim> TypeRule<D> for ReverseSequence {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::testing::{parse, run, tensor};
-
-    #[test]
-    fn only_the_beginning_is_turned_round() {
-        let x = tensor(DType::F32, &[2, 3], &[1., 2., 3., 4., 5., 6.]);
-        let batch_first = Attributes::new().int("batch_axis", 0).int("time_axis", 1);
-        let lengths = tensor(DType::I64, &[2], &[2., 3.]);
-        assert_eq!(
-            run(parse::<ReverseSequence>("ReverseSequence", &batch_first), &[&x, &lengths]),
-            [2., 1., 3., 6., 5., 4.]
-        );
-        let lengths = tensor(DType::I64, &[3], &[0., 1., 2.]);
-        assert_eq!(
-            run(parse::<ReverseSequence>("ReverseSequence", &Attributes::new()), &[&x, &lengths]),
-            [1., 2., 6., 4., 5., 3.]
-        );
-    }
+tables! {
+    only_the_beginning_is_turned_round: "
+        x = f32[2, 3] {1, 2, 3, 4, 5, 6}
+        ReverseSequence(x, i64[2] {2, 3}) {batch_axis = 0, time_axis = 1} = f32[2, 3] {2, 1, 3, 6, 5, 4}
+        ReverseSequence(x, i64[3] {0, 1, 2}) = f32[2, 3] {1, 2, 6, 4, 5, 3}
+    ";
 }

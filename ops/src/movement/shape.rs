@@ -109,27 +109,13 @@ impl Operator for Size {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::testing::{parse, run, tensor};
-
-    #[test]
-    fn axes_are_clamped() {
-        let x = tensor(DType::Bool, &[2, 0, 4], &[]);
-        let shape = |start: Option<i64>, end: Option<i64>| {
-            let mut attributes = Attributes::new();
-            for (name, value) in [("start", start), ("end", end)] {
-                if let Some(value) = value {
-                    attributes.set(name, ir::Attribute::Int(value));
-                }
-            }
-            run(parse::<Shape>("Shape", &attributes), &[&x])
-        };
-        assert_eq!(shape(None, None), [2., 0., 4.]);
-        assert_eq!(shape(Some(-1), None), [4.]);
-        assert_eq!(shape(None, Some(-1)), [2., 0.]);
-        assert_eq!(shape(Some(-9), Some(i64::MAX)), [2., 0., 4.]);
-        assert_eq!(shape(Some(2), Some(1)), [] as [f64; 0]);
-        assert_eq!(run(Size, &[&x]), [0.]);
-    }
+tables! {
+    axes_are_clamped: "
+        Shape(bool[2, 0, 4]) = i64[3] {2, 0, 4}
+        Shape(bool[2, 0, 4]) {start = -1} = i64[1] {4}
+        Shape(bool[2, 0, 4]) {end = -1} = i64[2] {2, 0}
+        Shape(bool[2, 0, 4]) {start = -9, end = 9223372036854775807} = i64[3] {2, 0, 4}
+        Shape(bool[2, 0, 4]) {start = 2, end = 1} = i64[0]
+        Size(bool[2, 0, 4]) = i64[] {0}
+    ";
 }

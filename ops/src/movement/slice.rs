@@ -136,48 +136,20 @@ impl Movement for Slice {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::testing::evaluate;
-    use ir::Tensor;
-
-    fn slice(shape: &[i64], attributes: &Attributes) -> (Vec<usize>, Vec<i128>) {
-        let x = Tensor::from_i128_fn(&Type::new(DType::I32, shape), |i| i as i128);
-        let y = evaluate(&Slice::parse((), attributes).unwrap(), &[Some(&x)]).unwrap();
-        (y[0].shape().to_vec(), y[0].to_i128s())
-    }
-
-    fn along(start: i64, end: i64, step: i64) -> Vec<i128> {
-        let attributes =
-            Attributes::new().ints("starts", &[start]).ints("ends", &[end]).ints("steps", &[step]);
-        slice(&[5], &attributes).1
-    }
-
-    #[test]
-    fn the_examples_of_the_specification() {
-        let first = Attributes::new()
-            .ints("starts", &[1, 0])
-            .ints("ends", &[2, 3])
-            .ints("axes", &[0, -1])
-            .ints("steps", &[1, 2]);
-        assert_eq!(slice(&[2, 4], &first), (vec![1, 2], vec![4, 6]));
-        let second = Attributes::new().ints("starts", &[0, 1]).ints("ends", &[-1, 1000]);
-        assert_eq!(slice(&[2, 4], &second), (vec![1, 3], vec![1, 2, 3]));
-    }
-
-    #[test]
-    fn backward_slices_clamp_on_both_sides() {
-        assert_eq!(along(i64::MAX, i64::MIN, -1), [4, 3, 2, 1, 0]);
-        assert_eq!(along(-1, 0, -2), [4, 2]);
-        assert_eq!(along(3, -1, -1), [] as [i128; 0]);
-        assert_eq!(along(-9, i64::MIN, -3), [0]);
-    }
-
-    #[test]
-    fn empty_results_and_empty_axes() {
-        assert_eq!(along(4, 1, 3), [] as [i128; 0]);
-        assert_eq!(along(5, i64::MAX, 1), [] as [i128; 0]);
-        let reversed = Attributes::new().ints("starts", &[9]).ints("ends", &[-9]).ints("steps", &[-1]);
-        assert_eq!(slice(&[0], &reversed), (vec![0], vec![]));
-    }
+tables! {
+    the_examples_of_the_specification: "
+        Slice(i32[2, 4]) {starts = [1, 0], ends = [2, 3], axes = [0, -1], steps = [1, 2]} = i32[1, 2] {4, 6}
+        Slice(i32[2, 4]) {starts = [0, 1], ends = [-1, 1000]} = i32[1, 3] {1, 2, 3}
+    ";
+    backward_slices_clamp_on_both_sides: "
+        Slice(i32[5]) {starts = [9223372036854775807], ends = [-9223372036854775808], steps = [-1]} = i32[5] {4, 3, 2, 1, 0}
+        Slice(i32[5]) {starts = [-1], ends = [0], steps = [-2]} = i32[2] {4, 2}
+        Slice(i32[5]) {starts = [3], ends = [-1], steps = [-1]} = i32[0]
+        Slice(i32[5]) {starts = [-9], ends = [-9223372036854775808], steps = [-3]} = i32[1] {0}
+    ";
+    empty_results_and_empty_axes: "
+        Slice(i32[5]) {starts = [4], ends = [1], steps = [3]} = i32[0]
+        Slice(i32[5]) {starts = [5], ends = [9223372036854775807], steps = [1]} = i32[0]
+        Slice(i32[0]) {starts = [9], ends = [-9], steps = [-1]} = i32[0]
+    ";
 }

@@ -51,17 +51,12 @@ impl Movement for Tile {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::testing::{outputs, parse, run, tensor};
-
-    #[test]
-    fn copies_follow_each_other() {
-        let x = tensor(DType::U8, &[2, 2], &[1., 2., 3., 4.]);
-        let tile = |repeats: &[i64]| parse::<Tile>("Tile", &Attributes::new().ints("repeats", repeats));
-        assert_eq!(run(tile(&[1, 2]), &[&x]), [1., 2., 1., 2., 3., 4., 3., 4.]);
-        assert_eq!(run(tile(&[2, 1]), &[&x]), [1., 2., 3., 4., 1., 2., 3., 4.]);
-        assert_eq!(outputs(tile(&[0, 3]), &[&x]).unwrap()[0].shape(), [0, 6]);
-        assert!(outputs(tile(&[2]), &[&x]).is_err());
-    }
+tables! {
+    copies_follow_each_other: "
+        x = u8[2, 2] {1, 2, 3, 4}
+        Tile(x) {repeats = [1, 2]} = u8[2, 4] {1, 2, 1, 2, 3, 4, 3, 4}
+        Tile(x) {repeats = [2, 1]} = u8[4, 2] {1, 2, 3, 4, 1, 2, 3, 4}
+        Tile(x) {repeats = [0, 3]} = u8[0, 6]
+        Tile(x) {repeats = [2]} is refused
+    ";
 }

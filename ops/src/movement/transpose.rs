@@ -64,22 +64,12 @@ impl Movement for Transpose {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::testing::evaluate;
-    use ir::Tensor;
-
-    #[test]
-    fn perm_names_the_operands_axes() {
-        let x = Tensor::from_i128_fn(&Type::new(DType::I8, [2, 1, 3]), |i| i as i128);
-        let y = |perm: Option<&[i64]>| {
-            let op = Transpose { perm: perm.map(<[i64]>::to_vec) };
-            evaluate(&op, &[Some(&x)]).map(|y| (y[0].shape().to_vec(), y[0].to_i128s()))
-        };
-        assert_eq!(y(None), Ok((vec![3, 1, 2], vec![0, 3, 1, 4, 2, 5])));
-        assert_eq!(y(Some(&[1, 2, 0])), Ok((vec![1, 3, 2], vec![0, 3, 1, 4, 2, 5])));
-        assert_eq!(y(Some(&[1, 0, 2])), Ok((vec![1, 2, 3], vec![0, 1, 2, 3, 4, 5])));
-        assert_eq!(y(Some(&[0, 0, 1])), Err(Reject::RepeatedAxis(0)));
-        assert!(Transpose::parse((), &Attributes::new().ints("perm", &[-1])).is_err());
-    }
+tables! {
+    perm_names_the_operands_axes: "
+        Transpose(i8[2, 1, 3]) = i8[3, 1, 2] {0, 3, 1, 4, 2, 5}
+        Transpose(i8[2, 1, 3]) {perm = [1, 2, 0]} = i8[1, 3, 2] {0, 3, 1, 4, 2, 5}
+        Transpose(i8[2, 1, 3]) {perm = [1, 0, 2]} = i8[1, 2, 3] {0, 1, 2, 3, 4, 5}
+        Transpose(i8[2, 1, 3]) {perm = [0, 0, 1]} is refused: axis 0 is named twice
+        Transpose(i8[2]) {perm = [-1]} is refused
+    ";
 }

@@ -111,31 +111,27 @@ impl Operator for Arg {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::testing::{outputs, run, tensor};
-
-    #[test]
-    fn ties_axes_and_kept_dimensions() {
-        for dtype in [DType::F32, DType::I8] {
-            let x = tensor(dtype, &[2, 3], &[2., 2., 1., -3., 4., -3.]);
-            let arg = |function, axis, select_last_index| {
-                run(Arg { function, axis, keepdims: false, select_last_index }, &[&x])
-            };
-            assert_eq!(arg(ArgFn::Max, 1, false), [0., 1.]);
-            assert_eq!(arg(ArgFn::Max, -1, true), [1., 1.]);
-            assert_eq!(arg(ArgFn::Min, 1, false), [2., 0.]);
-            assert_eq!(arg(ArgFn::Min, 1, true), [2., 2.]);
-            assert_eq!(arg(ArgFn::Max, 0, false), [0., 1., 0.]);
-            let kept = Arg { function: ArgFn::Max, axis: 0, keepdims: true, select_last_index: false };
-            assert_eq!(outputs(kept, &[&x]).unwrap()[0].ty(), Type::new(DType::I64, [1, 3]));
-        }
-    }
-
-    #[test]
-    fn an_empty_axis_is_refused() {
-        let arg = Arg { function: ArgFn::Max, axis: 0, keepdims: true, select_last_index: false };
-        assert_eq!(outputs(arg, &[&tensor(DType::F32, &[0, 2], &[])]), Err(Reject::Exceeds(1, 0)));
-        assert!(outputs(Arg { axis: 1, ..arg }, &[&tensor(DType::F32, &[0, 2], &[])]).is_ok());
-    }
+tables! {
+    ties_axes_and_kept_dimensions_of_reals: "
+        x = f32[2, 3] {2, 2, 1, -3, 4, -3}
+        ArgMax(x) {axis = 1, keepdims = 0} = i64[2] {0, 1}
+        ArgMax(x) {axis = -1, keepdims = 0, select_last_index = 1} = i64[2] {1, 1}
+        ArgMin(x) {axis = 1, keepdims = 0} = i64[2] {2, 0}
+        ArgMin(x) {axis = 1, keepdims = 0, select_last_index = 1} = i64[2] {2, 2}
+        ArgMax(x) {axis = 0, keepdims = 0} = i64[3] {0, 1, 0}
+        ArgMax(x) {axis = 0}: i64[1, 3]
+    ";
+    ties_axes_and_kept_dimensions_of_integers: "
+        x = i8[2, 3] {2, 2, 1, -3, 4, -3}
+        ArgMax(x) {axis = 1, keepdims = 0} = i64[2] {0, 1}
+        ArgMax(x) {axis = -1, keepdims = 0, select_last_index = 1} = i64[2] {1, 1}
+        ArgMin(x) {axis = 1, keepdims = 0} = i64[2] {2, 0}
+        ArgMin(x) {axis = 1, keepdims = 0, select_last_index = 1} = i64[2] {2, 2}
+        ArgMax(x) {axis = 0, keepdims = 0} = i64[3] {0, 1, 0}
+        ArgMax(x) {axis = 0}: i64[1, 3]
+    ";
+    an_empty_axis_is_refused: "
+        ArgMax(f32[0, 2]) {axis = 0} is refused: 1 must not exceed 0
+        ArgMax(f32[0, 2]) {axis = 1}: i64[0, 1]
+    ";
 }

@@ -131,28 +131,27 @@ impl Operator for Cumulative {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::testing::{run, tensor};
-
-    #[test]
-    fn from_either_end_with_and_without_the_element() {
-        for dtype in [DType::F64, DType::I32] {
-            let x = tensor(dtype, &[2, 3], &[1., 2., 3., 4., 5., 6.]);
-            let function = CumulativeFn::Sum;
-            let sums =
-                |axis, exclusive, reverse| run(Cumulative { function, axis, exclusive, reverse }, &[&x]);
-            assert_eq!(sums(1, false, false), [1., 3., 6., 4., 9., 15.]);
-            assert_eq!(sums(1, true, false), [0., 1., 3., 0., 4., 9.]);
-            assert_eq!(sums(-1, false, true), [6., 5., 3., 15., 11., 6.]);
-            assert_eq!(sums(1, true, true), [5., 3., 0., 11., 6., 0.]);
-            assert_eq!(sums(0, false, false), [1., 2., 3., 5., 7., 9.]);
-            let function = CumulativeFn::Prod;
-            let products =
-                |axis, exclusive, reverse| run(Cumulative { function, axis, exclusive, reverse }, &[&x]);
-            assert_eq!(products(1, false, false), [1., 2., 6., 4., 20., 120.]);
-            assert_eq!(products(-1, true, true), [6., 3., 1., 30., 6., 1.]);
-            assert_eq!(products(0, true, false), [1., 1., 1., 1., 2., 3.]);
-        }
-    }
+tables! {
+    sums_from_either_end_with_and_without_the_element: "
+        x = f64[2, 3] {1, 2, 3, 4, 5, 6}; z = i32[2, 3] {1, 2, 3, 4, 5, 6}
+        CumSum(x) {axis = 1} = f64[2, 3] {1, 3, 6, 4, 9, 15}
+        CumSum(z) {axis = 1} = i32[2, 3] {1, 3, 6, 4, 9, 15}
+        CumSum(x) {axis = 1, exclusive = 1} = f64[2, 3] {0, 1, 3, 0, 4, 9}
+        CumSum(z) {axis = 1, exclusive = 1} = i32[2, 3] {0, 1, 3, 0, 4, 9}
+        CumSum(x) {axis = -1, reverse = 1} = f64[2, 3] {6, 5, 3, 15, 11, 6}
+        CumSum(z) {axis = -1, reverse = 1} = i32[2, 3] {6, 5, 3, 15, 11, 6}
+        CumSum(x) {axis = 1, exclusive = 1, reverse = 1} = f64[2, 3] {5, 3, 0, 11, 6, 0}
+        CumSum(z) {axis = 1, exclusive = 1, reverse = 1} = i32[2, 3] {5, 3, 0, 11, 6, 0}
+        CumSum(x) {axis = 0} = f64[2, 3] {1, 2, 3, 5, 7, 9}
+        CumSum(z) {axis = 0} = i32[2, 3] {1, 2, 3, 5, 7, 9}
+    ";
+    products_from_either_end_with_and_without_the_element: "
+        x = f64[2, 3] {1, 2, 3, 4, 5, 6}; z = i32[2, 3] {1, 2, 3, 4, 5, 6}
+        CumProd(x) {axis = 1} = f64[2, 3] {1, 2, 6, 4, 20, 120}
+        CumProd(z) {axis = 1} = i32[2, 3] {1, 2, 6, 4, 20, 120}
+        CumProd(x) {axis = -1, exclusive = 1, reverse = 1} = f64[2, 3] {6, 3, 1, 30, 6, 1}
+        CumProd(z) {axis = -1, exclusive = 1, reverse = 1} = i32[2, 3] {6, 3, 1, 30, 6, 1}
+        CumProd(x) {axis = 0, exclusive = 1} = f64[2, 3] {1, 1, 1, 1, 2, 3}
+        CumProd(z) {axis = 0, exclusive = 1} = i32[2, 3] {1, 1, 1, 1, 2, 3}
+    ";
 }

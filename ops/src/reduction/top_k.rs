@@ -157,32 +157,25 @@ impl Operator for TopK {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{outputs, tensor, values};
 
-    #[test]
-    fn ties_go_to_the_lower_index() {
-        for dtype in [DType::F32, DType::I32] {
-            let x = tensor(dtype, &[2, 4], &[1., 3., 3., 2., -5., 0., -5., 7.]);
-            let top = |k, axis, largest| {
-                let y = outputs(TopK { k, axis, largest, sorted: true }, &[&x]).unwrap();
-                (values(&y[0]), values(&y[1]))
-            };
-            assert_eq!(top(3, -1, true), (vec![3., 3., 2., 7., 0., -5.], vec![1., 2., 3., 3., 1., 0.]));
-            assert_eq!(top(2, 1, false), (vec![1., 2., -5., -5.], vec![0., 3., 0., 2.]));
-            assert_eq!(top(1, 0, true), (vec![1., 3., 3., 7.], vec![0., 0., 0., 1.]));
-        }
-    }
-
-    #[test]
-    fn more_than_there_are_is_refused() {
-        let x = tensor(DType::F32, &[2], &[1., 2.]);
-        let top = TopK { k: 3, axis: 0, largest: true, sorted: true };
-        assert_eq!(outputs(top, &[&x]), Err(Reject::Exceeds(3, 2)));
+    tables! {
+        ties_go_to_the_lower_index: "
+            x = f32[2, 4] {1, 3, 3, 2, -5, 0, -5, 7}; z = i32[2, 4] {1, 3, 3, 2, -5, 0, -5, 7}
+            TopK(x) {k = 3} = f32[2, 3] {3, 3, 2, 7, 0, -5}, i64[2, 3] {1, 2, 3, 3, 1, 0}
+            TopK(z) {k = 3} = i32[2, 3] {3, 3, 2, 7, 0, -5}, i64[2, 3] {1, 2, 3, 3, 1, 0}
+            TopK(x) {k = 2, axis = 1, largest = 0} = f32[2, 2] {1, 2, -5, -5}, i64[2, 2] {0, 3, 0, 2}
+            TopK(z) {k = 2, axis = 1, largest = 0} = i32[2, 2] {1, 2, -5, -5}, i64[2, 2] {0, 3, 0, 2}
+            TopK(x) {k = 1, axis = 0} = f32[1, 4] {1, 3, 3, 7}, i64[1, 4] {0, 0, 0, 1}
+            TopK(z) {k = 1, axis = 0} = i32[1, 4] {1, 3, 3, 7}, i64[1, 4] {0, 0, 0, 1}
+        ";
+        more_than_there_are_is_refused: "
+            TopK(f32[2]) {k = 3, axis = 0} is refused: 3 must not exceed 2
+        ";
     }
 
     #[test]
     fn exchanging_sorts() {
-        let a = crate::plain::Plain::new(DType::F64);
+        let a = plain::Plain::new(DType::F64);
         let nans: Vec<f64> = descending(&a, vec![1., f64::NAN, f64::NEG_INFINITY], 3).collect();
         assert!(nans[0].is_nan() && nans[1..] == [1., f64::NEG_INFINITY], "{nans:?}");
         assert_eq!(descending(&a, vec![1., 4., -2., 3.], 4).collect::<Vec<f64>>(), [4., 3., 1., -2.]);
