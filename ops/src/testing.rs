@@ -12,8 +12,10 @@
 //! |---|---|
 //! | `x = f32[2] {1, -1/3}` | what a name stands for; `;` separates several |
 //! | `Op(x, _, u8[] {1}) {axis = 1} = f32[2] {3, nan}` | what an operator gives: `,` separates operands, and results |
+//! | `Op(x) ≈ f64[2] {√2, 1/3}` | what it gives, but for the last places |
 //! | `Op(f32[2, 3]): f32[2]` | the types of what it gives |
 //! | `Op(x) is refused: axis 3 is outside of rank 1` | that its attributes or its operands are refused, and why, if that is said |
+//! | `for T of f32, i8` | a first line: the table holds of each of the dtypes, `T` below |
 //! | `Op(f32[2]) has the hazards [Always]` | its [`Hazard`](crate::Hazard)s, as Rust shows them |
 //! | `Op(f32[2]) is there since 20` | the first opset that has such a use ([`since`](crate::Facts::since)) |
 //!
@@ -50,6 +52,12 @@ type Names<'t> = BTreeMap<&'t str, Tensor>;
 
 /// Checks the lines of a table, one after the other.
 pub(crate) fn check(table: &str) {
+    if let Some((dtypes, rest)) =
+        table.trim_start().strip_prefix("for T of ").and_then(|it| it.split_once('\n'))
+    {
+        dtypes.split(',').for_each(|dtype| check(&rest.replace("T[", &format!("{}[", dtype.trim()))));
+        return;
+    }
     let mut names = Names::new();
     for line in table.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("//")) {
         if line.contains('(') {
@@ -100,17 +108,16 @@ impl<'t> Call<'t> {
             return;
         }
         let given = self.given().unwrap_or_else(|why| panic!("{} is refused: {why}", self.line));
-        match verdict.split_at(1) {
-            ("=", wanted) => {
-                let wanted: Vec<Tensor> =
-                    separate(wanted).into_iter().map(|it| value(it, self.names)).collect();
-                let is_right =
-                    given.len() == wanted.len() && given.iter().zip(&wanted).all(|(a, b)| are_equal(a, b));
-                assert!(is_right, "{} gives {}", self.line, shown(&given));
+        let wanted = |text| separate(text).into_iter().map(|it| value(it, self.names)).collect::<Vec<_>>();
+        let (sign, rest) = verdict.split_at(verdict.chars().next().map_or(0, char::len_utf8));
+        match sign {
+            "=" => assert!(all(&given, &wanted(rest), 0.0), "{} gives {}", self.line, shown(&given)),
+            "≈" => {
+                assert!(all(&given, &wanted(rest), LAST_PLACES), "{} gives {}", self.line, shown(&given));
             }
-            (":", wanted) => {
-                let wanted: Vec<Type> = separate(wanted).into_iter().map(|it| literal(it).ty()).collect();
-                assert_eq!(given.iter().map(Tensor::ty).collect::<Vec<_>>(), wanted, "{}", self.line);
+            ":" => {
+                let types = |of: &[Tensor]| of.iter().map(Tensor::ty).collect::<Vec<_>>();
+                assert_eq!(types(&given), types(&wanted(rest)), "{}", self.line);
             }
             _ => panic!("no verdict: {}", self.line),
         }
@@ -185,8 +192,11 @@ fn literal(text: &str) -> Tensor {
 }
 
 fn real(text: &str) -> f64 {
-    match text.split_once('/') {
-        Some((above, below)) => real(above) / real(below),
+    if let Some((above, below)) = text.split_once('/') {
+        return real(above) / real(below);
+    }
+    match text.strip_prefix('√') {
+        Some(square) => real(square).sqrt(),
         None => text.parse().expect("a number"),
     }
 }
@@ -199,13 +209,19 @@ fn whole(text: &str) -> i128 {
     }
 }
 
-/// Whether tensors are of one type, with the same numbers.
-fn are_equal(a: &Tensor, b: &Tensor) -> bool {
-    let are_same = |(a, b): (&f64, &f64)| a == b || (a.is_nan() && b.is_nan());
-    if a.ty() != b.ty() || !a.dtype().is_float() {
-        return a == b;
-    }
-    a.to_f64s().iter().zip(&b.to_f64s()).all(are_same)
+/// By how much of a number's own size, in units of its dtype's precision, it may differ in the last places.
+const LAST_PLACES: f64 = 64.0;
+
+/// Whether tensors are of the types that are wanted, with the same numbers, or with numbers that are off by so many last places.
+fn all(given: &[Tensor], wanted: &[Tensor], off: f64) -> bool {
+    let are_same = |(a, b): (&Tensor, &Tensor)| {
+        let Some(format) = a.dtype().float().filter(|_| a.ty() == b.ty()) else { return a == b };
+        let off = off * format.epsilon();
+        let is_near =
+            |(a, b): (f64, f64)| a == b || (a.is_nan() && b.is_nan()) || (a - b).abs() <= off * b.abs();
+        a.to_f64s().into_iter().zip(b.to_f64s()).all(is_near)
+    };
+    given.len() == wanted.len() && given.iter().zip(wanted).all(are_same)
 }
 
 fn shown(tensors: &[Tensor]) -> String {
@@ -279,6 +295,8 @@ mod tests {
             ("Neg(bool[2]) is refused", "Neg(bool[2]): bool[2]"),
             ("Det(f32[2, 2]) has the hazards []", "Det(f32[2, 2]) has the hazards [Always]"),
             ("Mod(f32[2], f32[2]) is there since 28", "Mod(f32[2], f32[2]) is there since 13"),
+            ("for T of f32, i8\nNeg(T[2]): T[2]", "for T of f32, bool\nNeg(T[2]): T[2]"),
+            ("Sqrt(f64[1] {2}) ≈ f64[1] {√2}", "Sqrt(f64[1] {2}) ≈ f64[1] {1.414213562}"),
             ("x = f32[1] {1/3}; y = f32[1] {-1/3}\nNeg(x) = y", "x = f32[1] {1/3}\nNeg(x) = x"),
             ("// Neg(f32[1]) = f32[2]", "Neg(f32[1]) may be anything"),
         ] {

@@ -171,21 +171,14 @@ impl Operator for Gemm {
 
 #[cfg(test)]
 tables! {
-    reals_are_transposed_scaled_and_added: "
-        a = f32[3, 2] {1, 4, 2, 5, 3, 6}; b = f32[2, 3] {1, 0, 1, 0, 1, 2}
-        Gemm(a, b, f32[2, 1] {10, 20}) {alpha = 2.0, beta = 3.0, transA = 1, transB = 1} = f32[2, 2] {38, 46, 80, 94}
-        Gemm(b, a) = f32[2, 2] {4, 10, 8, 17}
-        Gemm(b, a, f32[2] {1, 2}) = f32[2, 2] {5, 12, 9, 19}
+    transposes_factors_and_a_broadcast_addend: "
+        for T of f32, i64
+        a = T[3, 2] {1, 4, 2, 5, 3, 6}; b = T[2, 3] {1, 0, 1, 0, 1, 2}
+        Gemm(a, b, T[2, 1] {10, 20}) {alpha = 2.0, beta = 3.0, transA = 1, transB = 1} = T[2, 2] {38, 46, 80, 94}
+        Gemm(b, a) = T[2, 2] {4, 10, 8, 17}
+        Gemm(b, a, T[2] {1, 2}) = T[2, 2] {5, 12, 9, 19}
         Gemm(a, a) is refused
-        Gemm(b, a, f32[1, 2, 2]) is refused
-    ";
-    integers_are_transposed_scaled_and_added: "
-        a = i64[3, 2] {1, 4, 2, 5, 3, 6}; b = i64[2, 3] {1, 0, 1, 0, 1, 2}
-        Gemm(a, b, i64[2, 1] {10, 20}) {alpha = 2.0, beta = 3.0, transA = 1, transB = 1} = i64[2, 2] {38, 46, 80, 94}
-        Gemm(b, a) = i64[2, 2] {4, 10, 8, 17}
-        Gemm(b, a, i64[2] {1, 2}) = i64[2, 2] {5, 12, 9, 19}
-        Gemm(a, a) is refused
-        Gemm(b, a, i64[1, 2, 2]) is refused
+        Gemm(b, a, T[1, 2, 2]) is refused
     ";
     no_products_leave_the_addend: "
         Gemm(f32[1, 0], f32[0, 2], f32[] {7}) = f32[1, 2] {7, 7}

@@ -82,9 +82,9 @@ impl EitherKind for OneHot {
 #[cfg(test)]
 tables! {
     indices_count_from_either_end_or_are_nowhere: "
-        values = f32[2] {-1, 5}; y = f32[4, 3] {5, -1, -1, -1, -1, 5, -1, -1, -1, -1, -1, -1}
-        OneHot(i64[4] {0, -1, 3, -4}, values) {depth = 3, axis = -1} = y
-        OneHot(f32[4] {0, -1, 3, -4}, values) {depth = 3, axis = -1} = y
+        for T of i64, f32
+        indices = T[4] {0, -1, 3, -4}; values = f32[2] {-1, 5}
+        OneHot(indices, values) {depth = 3} = f32[4, 3] {5, -1, -1, -1, -1, 5, -1, -1, -1, -1, -1, -1}
     ";
     the_new_axis_goes_anywhere: "
         indices = u8[2] {1, 0}; values = bool[2] {false, true}

@@ -76,68 +76,35 @@ impl Operator for AveragePool {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::testing::evaluate;
-    use ir::Tensor;
-
-    /// `AveragePool` of 1, 2, 3 … in one row.
-    fn pool(size: i64, attributes: &Attributes) -> Vec<f64> {
-        let x = Tensor::from_f64_fn(&Type::new(DType::F64, [1, 1, size]), |i| i as f64 + 1.0);
-        evaluate(&AveragePool::parse((), attributes).unwrap(), &[Some(&x)]).unwrap()[0].to_f64s()
-    }
-
-    #[test]
-    fn padding_counts_on_demand() {
-        let padded = Attributes::new().ints("kernel_shape", &[3]).ints("pads", &[1, 1]);
-        assert_eq!(pool(3, &padded), [1.5, 2.0, 2.5]);
-        assert_eq!(pool(3, &padded.int("count_include_pad", 1)), [1.0, 2.0, 5.0 / 3.0]);
-    }
-
-    #[test]
-    fn pads_beyond_the_kernel_are_zeros_or_nothing() {
-        let padded = Attributes::new().ints("kernel_shape", &[2]).ints("pads", &[2, 0]);
-        assert_eq!(pool(3, &padded.clone().int("count_include_pad", 1)), [0.0, 0.5, 1.5, 2.5]);
+tables! {
+    padding_counts_on_demand: "
+        x = f64[1, 1, 3] {1, 2, 3}
+        AveragePool(x) {kernel_shape = [3], pads = [1, 1]} = f64[1, 1, 3] {1.5, 2, 2.5}
+        AveragePool(x) {kernel_shape = [3], pads = [1, 1], count_include_pad = 1} = f64[1, 1, 3] {1, 2, 5/3}
+    ";
+    pads_beyond_the_kernel_are_zeros_or_nothing: "
+        x = f64[1, 1, 3] {1, 2, 3}
+        AveragePool(x) {kernel_shape = [2], pads = [2, 0], count_include_pad = 1} = f64[1, 1, 4] {0, 0.5, 1.5, 2.5}
+        AveragePool(x) {kernel_shape = [2], pads = [2, 0], count_include_pad = 1} has the hazards []
         // The first window has no mean.
-        assert_eq!(pool(3, &padded)[1..], [1.0, 1.5, 2.5]);
-        let hazards = |attributes: &Attributes| {
-            let op: AveragePool = AveragePool::parse((), attributes).unwrap();
-            op.hazards(&[Some(&Type::new(DType::F64, [1, 1, 3]))])
-        };
-        assert_eq!(hazards(&padded), [Hazard::Always]);
-        assert_eq!(hazards(&padded.int("count_include_pad", 1)), []);
-        let after = Attributes::new().ints("kernel_shape", &[1]).ints("pads", &[0, 1]).ints("strides", &[2]);
-        assert_eq!((pool(3, &after), hazards(&after)), (vec![1.0, 3.0], vec![]));
-    }
-
-    #[test]
-    fn overhang_never_counts() {
-        let overhanging = Attributes::new()
-            .ints("kernel_shape", &[3])
-            .ints("strides", &[2])
-            .ints("pads", &[0, 1])
-            .int("count_include_pad", 1)
-            .int("ceil_mode", 1);
+        AveragePool(x) {kernel_shape = [2], pads = [2, 0]} = f64[1, 1, 4] {nan, 1, 1.5, 2.5}
+        AveragePool(x) {kernel_shape = [2], pads = [2, 0]} has the hazards [Always]
+        AveragePool(x) {kernel_shape = [1], pads = [0, 1], strides = [2]} = f64[1, 1, 2] {1, 3}
+        AveragePool(x) {kernel_shape = [1], pads = [0, 1], strides = [2]} has the hazards []
+    ";
+    overhang_never_counts: "
         // The last window has the elements 3 and 4 and one cell of padding.
-        assert_eq!(pool(4, &overhanging), [2.0, 7.0 / 3.0]);
+        x = f64[1, 1, 4] {1, 2, 3, 4}
+        AveragePool(x) {kernel_shape = [3], strides = [2], pads = [0, 1], count_include_pad = 1, ceil_mode = 1} = f64[1, 1, 2] {2, 7/3}
         // Now it has the element 5, the padding, and a cell beyond it.
-        assert_eq!(pool(5, &overhanging), [2.0, 4.0, 2.5]);
-    }
-
-    #[test]
-    fn no_images_cost_nothing_however_many_cells_would_count() {
-        let counting = Attributes::new().ints("kernel_shape", &[1]).int("count_include_pad", 1);
-        let x = Tensor::from_f64_fn(&Type::new(DType::F32, [0, 1, 1 << 30]), |_| 0.0);
-        let y = evaluate(&AveragePool::parse((), &counting).unwrap(), &[Some(&x)]).unwrap();
-        assert_eq!(y[0].shape(), [0, 1, 1 << 30]);
-    }
-
-    #[test]
-    fn same_padding_counts_dilations() {
-        let same = Attributes::new()
-            .ints("kernel_shape", &[2])
-            .ints("dilations", &[2])
-            .name("auto_pad", "SAME_UPPER");
-        assert_eq!(pool(4, &same), [2.0, 2.0, 3.0, 3.0]);
-    }
+        x = f64[1, 1, 5] {1, 2, 3, 4, 5}
+        AveragePool(x) {kernel_shape = [3], strides = [2], pads = [0, 1], count_include_pad = 1, ceil_mode = 1} = f64[1, 1, 3] {2, 4, 2.5}
+    ";
+    no_images_cost_nothing_however_many_cells_would_count: "
+        AveragePool(f32[0, 1, 1073741824]) {kernel_shape = [1], count_include_pad = 1}: f32[0, 1, 1073741824]
+    ";
+    same_padding_counts_dilations: "
+        x = f64[1, 1, 4] {1, 2, 3, 4}
+        AveragePool(x) {kernel_shape = [2], dilations = [2], auto_pad = 'SAME_UPPER'} = f64[1, 1, 4] {2, 2, 3, 3}
+    ";
 }

@@ -154,25 +154,19 @@ impl Operator for BatchNorm {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{outputs, parse, run, tensor, values};
+    use crate::testing::{outputs, parse, tensor, values};
 
-    #[test]
-    fn channels_have_their_own_line() {
-        let x = tensor(DType::F32, &[1, 2, 2], &[1., 2., 3., 4.]);
-        let parameter = |values: &[f64]| tensor(DType::F32, &[2], values);
-        let (scale, bias) = (parameter(&[2., 3.]), parameter(&[0., 1.]));
-        let (mean, variance) = (parameter(&[1., 3.]), parameter(&[4., 0.25]));
-        let op = parse::<BatchNorm>("BatchNormalization", &Attributes::new().float("epsilon", 0.0));
-        assert_eq!(run(op, &[&x, &scale, &bias, &mean, &variance]), [0., 1., 1., 7.]);
-    }
-
-    #[test]
-    fn one_axis_is_one_channel_and_statistics_may_differ_in_dtype() {
-        let x = tensor(DType::F16, &[3], &[1., 2., 3.]);
-        let (one, two) = (tensor(DType::F32, &[1], &[1.]), tensor(DType::F64, &[1], &[2.]));
-        let op = parse::<BatchNorm>("BatchNormalization", &Attributes::new().float("epsilon", 2.0));
-        assert_eq!(run(op, &[&x, &one, &one, &two, &two]), [0.5, 1., 1.5]);
-        assert!(outputs(op, &[&x, &one, &two, &two, &two]).is_err());
+    tables! {
+        channels_have_their_own_line: "
+            x = f32[1, 2, 2] {1, 2, 3, 4}; scale = f32[2] {2, 3}; bias = f32[2] {0, 1}
+            mean = f32[2] {1, 3}; variance = f32[2] {4, 0.25}
+            BatchNormalization(x, scale, bias, mean, variance) {epsilon = 0.0} = f32[1, 2, 2] {0, 1, 1, 7}
+        ";
+        one_axis_is_one_channel_and_statistics_may_differ_in_dtype: "
+            x = f16[3] {1, 2, 3}; one = f32[1] {1}; two = f64[1] {2}
+            BatchNormalization(x, one, one, two, two) {epsilon = 2.0} = f16[3] {0.5, 1, 1.5}
+            BatchNormalization(x, one, two, two, two) {epsilon = 2.0} is refused
+        ";
     }
 
     #[test]

@@ -148,29 +148,13 @@ impl Operator for GroupNorm {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::testing::{outputs, parse, run, tensor};
-
-    #[test]
-    fn channels_are_standardised_alone_or_in_groups() {
-        let x = tensor(DType::F32, &[1, 2, 2], &[1., 3., 4., 8.]);
-        let (scale, bias) = (tensor(DType::F32, &[2], &[1., 2.]), tensor(DType::F32, &[2], &[0., 1.]));
-        let exact = Attributes::new().float("epsilon", 0.0);
-        let alone = parse::<InstanceNorm>("InstanceNormalization", &exact);
-        assert_eq!(run(alone, &[&x, &scale, &bias]), [-1., 1., -1., 3.]);
-        let two = parse::<GroupNorm>("GroupNormalization", &exact.clone().int("num_groups", 2));
-        assert_eq!(run(two, &[&x, &scale, &bias]), [-1., 1., -1., 3.]);
+tables! {
+    channels_are_standardised_alone_or_in_groups: "
+        x = f32[1, 2, 2] {1, 3, 4, 8}; scale = f32[2] {1, 2}; bias = f32[2] {0, 1}
+        InstanceNormalization(x, scale, bias) {epsilon = 0.0} = f32[1, 2, 2] {-1, 1, -1, 3}
+        GroupNormalization(x, scale, bias) {epsilon = 0.0, num_groups = 2} = f32[1, 2, 2] {-1, 1, -1, 3}
         // Mean 4; variance (9 + 1 + 0 + 16) / 4 = 6.5, ε makes it 9.
-        let one = parse::<GroupNorm>(
-            "GroupNormalization",
-            &Attributes::new().float("epsilon", 2.5).int("num_groups", 1),
-        );
-        assert_eq!(
-            run(one, &[&x, &scale, &bias]),
-            [-1., -1. / 3., 1., 11. / 3.].map(|v: f64| f64::from(v as f32))
-        );
-        let uneven = parse::<GroupNorm>("GroupNormalization", &exact.int("num_groups", 3));
-        assert!(outputs(uneven, &[&x, &scale, &bias]).is_err());
-    }
+        GroupNormalization(x, scale, bias) {epsilon = 2.5, num_groups = 1} = f32[1, 2, 2] {-1, -1/3, 1, 11/3}
+        GroupNormalization(x, scale, bias) {epsilon = 0.0, num_groups = 3} is refused
+    ";
 }

@@ -229,70 +229,39 @@ impl Operator for ConvTranspose {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::testing::{outputs, parse, tensor, values};
-    use ir::Tensor;
-
-    fn run(attributes: &Attributes, operands: &[&Tensor]) -> (Vec<usize>, Vec<f64>) {
-        let y = outputs(parse::<ConvTranspose>("ConvTranspose", attributes), operands).unwrap().remove(0);
-        (y.shape().to_vec(), values(&y))
-    }
-
-    #[test]
-    fn every_element_spreads_and_sums_meet() {
-        let x = tensor(DType::F32, &[1, 1, 3], &[1., 2., 3.]);
-        let w = tensor(DType::F32, &[1, 2, 2], &[1., 10., 0., -1.]);
-        let bias = tensor(DType::F32, &[2], &[0.5, 0.]);
-        let y = run(&Attributes::new(), &[&x, &w, &bias]);
-        assert_eq!(y, (vec![1, 2, 4], vec![1.5, 12.5, 23.5, 30.5, 0., -1., -2., -3.]));
-    }
-
-    #[test]
-    fn steps_leave_gaps_and_padding_cuts() {
-        let x = tensor(DType::F32, &[1, 1, 2], &[1., 2.]);
-        let w = tensor(DType::F32, &[1, 1, 2], &[1., 10.]);
-        let wide = Attributes::new().ints("strides", &[3]).ints("output_padding", &[1]);
-        assert_eq!(run(&wide, &[&x, &w]).1, [1., 10., 0., 2., 20., 0.]);
-        let cut = Attributes::new().ints("dilations", &[2]).ints("pads", &[1, 0]);
-        assert_eq!(run(&cut, &[&x, &w]).1, [2., 10., 20.]);
-    }
-
-    #[test]
-    fn an_odd_cell_is_cut_where_the_text_says() {
-        let x = tensor(DType::F32, &[1, 1, 2], &[1., 2.]);
-        let w = tensor(DType::F32, &[1, 1, 3], &[1., 10., 100.]);
-        let with = |key: &str, attributes: Attributes| run(&attributes.name("auto_pad", key), &[&x, &w]).1;
+tables! {
+    every_element_spreads_and_sums_meet: "
+        x = f32[1, 1, 3] {1, 2, 3}; w = f32[1, 2, 2] {1, 10, 0, -1}; bias = f32[2] {0.5, 0}
+        ConvTranspose(x, w, bias) = f32[1, 2, 4] {1.5, 12.5, 23.5, 30.5, 0, -1, -2, -3}
+    ";
+    steps_leave_gaps_and_padding_cuts: "
+        x = f32[1, 1, 2] {1, 2}; w = f32[1, 1, 2] {1, 10}
+        ConvTranspose(x, w) {strides = [3], output_padding = [1]} = f32[1, 1, 6] {1, 10, 0, 2, 20, 0}
+        ConvTranspose(x, w) {dilations = [2], pads = [1, 0]} = f32[1, 1, 3] {2, 10, 20}
+    ";
+    an_odd_cell_is_cut_where_the_text_says: "
         // All of it is 1, 10, 102, 20, 200.
-        let strided = || Attributes::new().ints("strides", &[2]);
-        assert_eq!(with("SAME_UPPER", strided()), [1., 10., 102., 20.]);
-        assert_eq!(with("SAME_LOWER", strided()), [10., 102., 20., 200.]);
-        assert_eq!(with("VALID", strided()), [1., 10., 102., 20., 200.]);
-        assert_eq!(with("NOTSET", strided().ints("output_shape", &[4])), [10., 102., 20., 200.]);
-        assert_eq!(with("NOTSET", strided().ints("output_shape", &[3])), [10., 102., 20.]);
-        // A stated size goes before that of automatic padding, which says where an odd cell goes.
-        let stated = |size: i64| strided().ints("output_shape", &[size]);
-        assert_eq!(with("SAME_UPPER", stated(2)), [10., 102.]);
-        assert_eq!(with("SAME_LOWER", stated(2)), [102., 20.]);
-        let padded = stated(3).ints("output_padding", &[1]);
-        assert_eq!(with("SAME_UPPER", padded.clone()), [10., 102., 20.]);
-        assert_eq!(with("SAME_LOWER", padded.clone()), [102., 20., 200.]);
-        let hazards = |key: &str, attributes: Attributes| {
-            let op = parse::<ConvTranspose>("ConvTranspose", &attributes.name("auto_pad", key));
-            op.hazards(&[Some(&x.ty()), Some(&w.ty())])
-        };
-        assert_eq!((hazards("SAME_UPPER", stated(2)), hazards("SAME_LOWER", padded)), (vec![], vec![]));
-        let added = strided().ints("output_padding", &[1]);
-        assert_eq!(hazards("SAME_UPPER", added), [Hazard::Always]);
-        let larger = parse::<ConvTranspose>("ConvTranspose", &strided().ints("output_shape", &[6]));
-        assert_eq!(larger.hazards(&[Some(&x.ty()), Some(&w.ty())]), [Hazard::Always]);
-    }
-
-    #[test]
-    fn groups_keep_apart() {
-        let x = tensor(DType::F64, &[1, 2, 1], &[3., 5.]);
-        let w = tensor(DType::F64, &[2, 1, 1], &[2., -1.]);
-        assert_eq!(run(&Attributes::new().int("group", 2), &[&x, &w]), (vec![1, 2, 1], vec![6., -5.]));
-        assert_eq!(run(&Attributes::new(), &[&x, &w]), (vec![1, 1, 1], vec![1.]));
-    }
+        x = f32[1, 1, 2] {1, 2}; w = f32[1, 1, 3] {1, 10, 100}
+        ConvTranspose(x, w) {strides = [2], auto_pad = 'SAME_UPPER'} = f32[1, 1, 4] {1, 10, 102, 20}
+        ConvTranspose(x, w) {strides = [2], auto_pad = 'SAME_LOWER'} = f32[1, 1, 4] {10, 102, 20, 200}
+        ConvTranspose(x, w) {strides = [2], auto_pad = 'VALID'} = f32[1, 1, 5] {1, 10, 102, 20, 200}
+        ConvTranspose(x, w) {strides = [2], output_shape = [4]} = f32[1, 1, 4] {10, 102, 20, 200}
+        ConvTranspose(x, w) {strides = [2], output_shape = [3]} = f32[1, 1, 3] {10, 102, 20}
+        ConvTranspose(x, w) {strides = [2], output_shape = [6]} has the hazards [Always]
+    ";
+    a_stated_size_goes_before_that_of_automatic_padding_which_says_where_an_odd_cell_goes: "
+        x = f32[1, 1, 2] {1, 2}; w = f32[1, 1, 3] {1, 10, 100}; y = f32[1, 1, 3] {102, 20, 200}
+        ConvTranspose(x, w) {strides = [2], output_shape = [2], auto_pad = 'SAME_UPPER'} = f32[1, 1, 2] {10, 102}
+        ConvTranspose(x, w) {strides = [2], output_shape = [2], auto_pad = 'SAME_UPPER'} has the hazards []
+        ConvTranspose(x, w) {strides = [2], output_shape = [2], auto_pad = 'SAME_LOWER'} = f32[1, 1, 2] {102, 20}
+        ConvTranspose(x, w) {strides = [2], output_shape = [3], output_padding = [1], auto_pad = 'SAME_UPPER'} = f32[1, 1, 3] {10, 102, 20}
+        ConvTranspose(x, w) {strides = [2], output_shape = [3], output_padding = [1], auto_pad = 'SAME_LOWER'} = y
+        ConvTranspose(x, w) {strides = [2], output_shape = [3], output_padding = [1], auto_pad = 'SAME_LOWER'} has the hazards []
+        ConvTranspose(x, w) {strides = [2], output_padding = [1], auto_pad = 'SAME_UPPER'} has the hazards [Always]
+    ";
+    groups_keep_apart: "
+        x = f64[1, 2, 1] {3, 5}; w = f64[2, 1, 1] {2, -1}
+        ConvTranspose(x, w) {group = 2} = f64[1, 2, 1] {6, -5}
+        ConvTranspose(x, w) = f64[1, 1, 1] {1}
+    ";
 }

@@ -104,24 +104,12 @@ impl Operator for Dropout {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::testing::{evaluate, tensor, values};
-
-    #[test]
-    fn nothing_is_left_out_at_inference_or_where_the_ratio_is_none() {
-        let op = Dropout { seed: None, outputs: 2 };
-        let x = tensor(DType::F32, &[3], &[1., -2., f64::INFINITY]);
-        let (half, none) = (tensor(DType::F16, &[], &[0.5]), tensor(DType::F64, &[], &[0.0]));
-        let [inference, training] = [0., 1.].map(|mode| tensor(DType::Bool, &[], &[mode]));
-        for operands in [
-            vec![Some(&x)],
-            vec![Some(&x), Some(&half)],
-            vec![Some(&x), None, Some(&inference)],
-            vec![Some(&x), Some(&none), Some(&training)],
-        ] {
-            let y = evaluate(&op, &operands).unwrap();
-            assert_eq!(y.iter().map(values).collect::<Vec<_>>(), [values(&x), vec![1.; 3]]);
-        }
-    }
+tables! {
+    nothing_is_left_out_at_inference_or_where_the_ratio_is_none: "
+        x = f32[3] {1, -2, inf}; all = bool[3] {true, true, true}; half = f16[] {0.5}; none = f64[] {0}
+        Dropout(x) {outputs = 2} = x, all
+        Dropout(x, half) {outputs = 2} = x, all
+        Dropout(x, _, bool[] {false}) {outputs = 2} = x, all
+        Dropout(x, none, bool[] {true}) {outputs = 2} = x, all
+    ";
 }

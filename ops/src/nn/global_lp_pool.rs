@@ -52,18 +52,12 @@ impl Operator for GlobalLpPool {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::testing::{parse, run, tensor};
-    use approx::assert_abs_diff_eq;
-
-    #[test]
-    fn every_channel_has_its_own_norm() {
-        let x = tensor(DType::F64, &[1, 2, 1, 2], &[3., -4., -1., 2.]);
-        let norms = |attributes: &Attributes| run(parse::<GlobalLpPool>("GlobalLpPool", attributes), &[&x]);
-        assert_eq!(norms(&Attributes::new()), [5., 5f64.sqrt()]);
-        assert_eq!(norms(&Attributes::new().int("p", 1)), [7., 3.]);
-        let cubes = norms(&Attributes::new().int("p", 3));
-        assert_abs_diff_eq!(cubes[..], [91f64.cbrt(), 9f64.cbrt()][..], epsilon = 1e-12);
-    }
+tables! {
+    every_channel_has_its_own_norm: "
+        x = f64[1, 2, 1, 2] {3, -4, -1, 2}
+        GlobalLpPool(x) = f64[1, 2, 1, 1] {5, √5}
+        GlobalLpPool(x) {p = 1} = f64[1, 2, 1, 1] {7, 3}
+        // The third roots of 91 and 9.
+        GlobalLpPool(x) {p = 3} ≈ f64[1, 2, 1, 1] {4.4979414452754, 2.0800838230519041}
+    ";
 }

@@ -194,76 +194,59 @@ impl Operator for GridSample {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{outputs, parse, run, tensor};
-    use ir::Tensor;
-
-    fn op(mode: &str, padding: &str, align_corners: bool) -> GridSample {
-        let given = Attributes::new().name("mode", mode).name("padding_mode", padding);
-        parse("GridSample", &given.flag("align_corners", align_corners))
-    }
-
-    /// 0, 1, 2, 3 in a row.
-    fn row() -> Tensor {
-        tensor(DType::F32, &[1, 1, 4], &[0., 1., 2., 3.])
-    }
-
-    fn at(op: GridSample, positions: &[f64]) -> Vec<f64> {
-        run(op, &[&row(), &tensor(DType::F32, &[1, positions.len() as i64, 1], positions)])
-    }
+    use crate::testing::{parse, run, tensor};
 
     #[test]
-    fn the_ends_are_middles_or_edges_of_elements() {
-        assert_eq!(at(op("linear", "zeros", true), &[-1., 0., 1.]), [0., 1.5, 3.]);
-        // -1 is half an element before the first.
-        assert_eq!(at(op("linear", "border", false), &[-1., -0.75, 0., 0.5]), [0., 0., 1.5, 2.5]);
-        assert_eq!(at(op("bilinear", "zeros", false), &[0.75, 1.]), [3., 1.5]);
-    }
-
-    #[test]
-    fn outside_is_nothing_the_border_or_a_reflection() {
-        let far = [-2., 2.];
-        assert_eq!(at(op("nearest", "zeros", false), &far), [0., 0.]);
-        assert_eq!(at(op("nearest", "border", false), &far), [0., 3.]);
-        // -2 is at -2.5, which a reflection by -0.5 brings to 1.5.
-        assert_eq!(at(op("linear", "reflection", false), &[-2., 2., 5.]), [1.5, 1.5, 3.]);
+    fn a_reflection_may_be_reflected() {
+        let given = Attributes::new().name("padding_mode", "reflection").flag("align_corners", true);
+        let op = parse::<GridSample>("GridSample", &given);
+        let row = tensor(DType::F32, &[1, 1, 4], &[0., 1., 2., 3.]);
         // -3.5 by the border 0 and 3: 3.5, and then 2.5.
-        assert_eq!(at(op("linear", "reflection", true), &[-10. / 3.])[0] as f32, 2.5);
+        let y = run(op, &[&row, &tensor(DType::F32, &[1, 1, 1], &[-10. / 3.])]);
+        assert_eq!(y[0] as f32, 2.5);
     }
 
-    #[test]
-    fn the_even_element_is_nearest_of_two() {
-        assert_eq!(at(op("nearest", "zeros", true), &[-2. / 3., 0., 0.1]), [0., 2., 2.]);
-        let whole = tensor(DType::I8, &[1, 1, 2, 2], &[1., 2., 3., 4.]);
-        // The last axis comes first.
-        let grid = tensor(DType::F32, &[1, 1, 1, 2], &[1., -1.]);
-        assert_eq!(run(op("nearest", "zeros", true), &[&whole, &grid]), [2.]);
-        assert!(outputs(op("linear", "zeros", true), &[&whole, &grid]).is_err());
-    }
-
-    #[test]
-    fn a_cubic_curve_goes_through_the_elements() {
-        assert_eq!(at(op("cubic", "border", true), &[-1., 1.]), [0., 3.]);
-        // Halfway the weights are -0.09375, 0.59375 and so back: 1.5 of a line.
-        assert_eq!(at(op("bicubic", "zeros", true), &[0.]), [1.5]);
-    }
-
-    #[test]
-    fn every_image_has_positions_of_its_own_and_all_its_channels_share_them() {
-        let x = tensor(DType::F32, &[2, 2, 2], &[0., 1., 10., 20., 2., 3., 30., 40.]);
-        let grid = tensor(DType::F32, &[2, 3, 1], &[-1., 0., 1., 1., 1., 0.]);
-        for (mode, middles) in [("linear", [0.5, 15., 2.5, 35.]), ("nearest", [0., 10., 2., 30.])] {
-            let [a, b, c, d] = middles;
-            let wanted = [0., a, 1., 10., b, 20., 3., 3., c, 40., 40., d];
-            assert_eq!(run(op(mode, "border", true), &[&x, &grid]), wanted, "{mode}");
-        }
-    }
-
-    #[test]
-    fn modes_have_other_names_before_opset_20() {
-        let since = |mode: &str, rank: usize| {
-            let x = Type::new(DType::F32, vec![1; rank]);
-            op(mode, "zeros", false).facts(&[Some(&x), Some(&x)]).since
-        };
-        assert_eq!([since("linear", 4), since("nearest", 4), since("nearest", 5)], [20, 13, 20]);
+    tables! {
+        the_ends_are_middles_or_edges_of_elements: "
+            x = f32[1, 1, 4] {0, 1, 2, 3}; ends = f32[1, 2, 1] {0.75, 1}
+            middles = f32[1, 3, 1] {-1, 0, 1}; edges = f32[1, 4, 1] {-1, -0.75, 0, 0.5}
+            GridSample(x, middles) {mode = 'linear', align_corners = 1} = f32[1, 1, 3] {0, 1.5, 3}
+            // -1 is half an element before the first.
+            GridSample(x, edges) {mode = 'linear', padding_mode = 'border'} = f32[1, 1, 4] {0, 0, 1.5, 2.5}
+            GridSample(x, ends) {mode = 'bilinear'} = f32[1, 1, 2] {3, 1.5}
+        ";
+        outside_is_nothing_the_border_or_a_reflection: "
+            x = f32[1, 1, 4] {0, 1, 2, 3}; far = f32[1, 2, 1] {-2, 2}; further = f32[1, 3, 1] {-2, 2, 5}
+            GridSample(x, far) {mode = 'nearest', padding_mode = 'zeros'} = f32[1, 1, 2] {0, 0}
+            GridSample(x, far) {mode = 'nearest', padding_mode = 'border'} = f32[1, 1, 2] {0, 3}
+            // -2 is at -2.5, which a reflection by -0.5 brings to 1.5.
+            GridSample(x, further) {mode = 'linear', padding_mode = 'reflection'} = f32[1, 1, 3] {1.5, 1.5, 3}
+        ";
+        the_even_element_is_nearest_of_two: "
+            x = f32[1, 1, 4] {0, 1, 2, 3}; between = f32[1, 3, 1] {-2/3, 0, 0.1}
+            GridSample(x, between) {mode = 'nearest', align_corners = 1} = f32[1, 1, 3] {0, 2, 2}
+            // The last axis comes first.
+            x = i8[1, 1, 2, 2] {1, 2, 3, 4}; grid = f32[1, 1, 1, 2] {1, -1}
+            GridSample(x, grid) {mode = 'nearest', align_corners = 1} = i8[1, 1, 1, 1] {2}
+            GridSample(x, grid) {mode = 'linear', align_corners = 1} is refused
+        ";
+        a_cubic_curve_goes_through_the_elements: "
+            x = f32[1, 1, 4] {0, 1, 2, 3}; ends = f32[1, 2, 1] {-1, 1}
+            GridSample(x, ends) {mode = 'cubic', padding_mode = 'border', align_corners = 1} = f32[1, 1, 2] {0, 3}
+            // Halfway the weights are -0.09375, 0.59375 and so back: 1.5 of a line.
+            GridSample(x, f32[1, 1, 1] {0}) {mode = 'bicubic', align_corners = 1} = f32[1, 1, 1] {1.5}
+        ";
+        every_image_has_positions_of_its_own_and_all_its_channels_share_them: "
+            x = f32[2, 2, 2] {0, 1, 10, 20, 2, 3, 30, 40}; grid = f32[2, 3, 1] {-1, 0, 1, 1, 1, 0}
+            between = f32[2, 2, 3] {0, 0.5, 1, 10, 15, 20, 3, 3, 2.5, 40, 40, 35}
+            nearest = f32[2, 2, 3] {0, 0, 1, 10, 10, 20, 3, 3, 2, 40, 40, 30}
+            GridSample(x, grid) {mode = 'linear', padding_mode = 'border', align_corners = 1} = between
+            GridSample(x, grid) {mode = 'nearest', padding_mode = 'border', align_corners = 1} = nearest
+        ";
+        modes_have_other_names_before_opset_20: "
+            GridSample(f32[1, 1, 1, 1], f32[1, 1, 1, 1]) {mode = 'linear'} is there since 20
+            GridSample(f32[1, 1, 1, 1], f32[1, 1, 1, 1]) {mode = 'nearest'} is there since 13
+            GridSample(f32[1, 1, 1, 1, 1], f32[1, 1, 1, 1, 1]) {mode = 'nearest'} is there since 20
+        ";
     }
 }

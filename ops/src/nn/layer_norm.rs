@@ -106,33 +106,15 @@ impl Operator for LayerNorm {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::testing::{outputs, parse, tensor, values};
-
-    #[test]
-    fn lanes_are_standardised_scaled_and_shifted() {
-        let x = tensor(DType::F32, &[2, 1, 2], &[1., 3., -5., 5.]);
-        let (scale, bias) = (tensor(DType::F32, &[2], &[1., 10.]), tensor(DType::F32, &[], &[2.]));
-        let plain = Attributes::new().float("epsilon", 0.0).int("outputs", 3).int("axis", -2);
-        let y = outputs(parse::<LayerNorm>("LayerNormalization", &plain), &[&x, &scale, &bias]).unwrap();
-        assert_eq!(values(&y[0]), [1., 12., 1., 12.]);
-        assert_eq!((y[1].shape(), values(&y[1])), (&[2, 1, 1][..], vec![2., 0.]));
-        assert_eq!(values(&y[2]), [1., f64::from(0.2f32)]);
-    }
-
-    #[test]
-    fn what_the_first_stage_saves_has_its_dtype() {
-        let x = tensor(DType::F16, &[1, 2], &[1., 3.]);
-        let one_output = Attributes::new();
-        let two = Attributes::new().int("outputs", 2).int("stash_type", 16);
-        let dtypes = |a: &Attributes| {
-            let y = outputs(parse::<LayerNorm>("LayerNormalization", a), &[&x, &x]).unwrap();
-            y.iter().map(ir::Tensor::dtype).collect::<Vec<_>>()
-        };
-        assert_eq!(dtypes(&one_output), [DType::F16]);
-        assert_eq!(dtypes(&two), [DType::F16, DType::BF16]);
-        let wide = tensor(DType::F16, &[2, 2], &[0.; 4]);
-        assert!(outputs(parse::<LayerNorm>("LayerNormalization", &one_output), &[&x, &wide]).is_err());
-    }
+tables! {
+    lanes_are_standardised_scaled_and_shifted: "
+        x = f32[2, 1, 2] {1, 3, -5, 5}; scale = f32[2] {1, 10}; bias = f32[] {2}
+        y = f32[2, 1, 2] {1, 12, 1, 12}; mean = f32[2, 1, 1] {2, 0}; inverse = f32[2, 1, 1] {1, 0.2}
+        LayerNormalization(x, scale, bias) {epsilon = 0.0, outputs = 3, axis = -2} = y, mean, inverse
+    ";
+    what_the_first_stage_saves_has_its_dtype: "
+        LayerNormalization(f16[1, 2], f16[1, 2]): f16[1, 2]
+        LayerNormalization(f16[1, 2], f16[1, 2]) {outputs = 2, stash_type = 16}: f16[1, 2], bf16[1, 1]
+        LayerNormalization(f16[1, 2], f16[2, 2]) is refused
+    ";
 }

@@ -63,16 +63,10 @@ impl Operator for LpNorm {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::testing::{parse, run, tensor};
-
-    #[test]
-    fn both_norms_and_a_lane_of_zeros() {
-        let x = tensor(DType::F64, &[2, 2], &[3., 0., -4., 0.]);
-        let columns = Attributes::new().int("axis", 0);
-        assert_eq!(run(parse::<LpNorm>("LpNormalization", &columns), &[&x]), [0.6, 0., -0.8, 0.]);
-        let taxicab = parse::<LpNorm>("LpNormalization", &columns.int("p", 1));
-        assert_eq!(run(taxicab, &[&x]), [3. / 7., 0., -4. / 7., 0.]);
-    }
+tables! {
+    both_norms_and_a_lane_of_zeros: "
+        x = f64[2, 2] {3, 0, -4, 0}
+        LpNormalization(x) {axis = 0} = f64[2, 2] {0.6, 0, -0.8, 0}
+        LpNormalization(x) {axis = 0, p = 1} = f64[2, 2] {3/7, 0, -4/7, 0}
+    ";
 }

@@ -95,15 +95,6 @@ impl Operator for LpPool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::evaluate;
-    use approx::assert_abs_diff_eq;
-    use ir::Tensor;
-
-    /// `LpPool` of -1, -2, -3 … in one row.
-    fn pool(size: i64, attributes: &Attributes) -> Vec<f64> {
-        let x = Tensor::from_f64_fn(&Type::new(DType::F64, [1, 1, size]), |i| -1.0 - i as f64);
-        evaluate(&LpPool::parse((), attributes).unwrap(), &[Some(&x)]).unwrap()[0].to_f64s()
-    }
 
     #[test]
     fn nothing_is_said_where_several_windows_would_start_in_the_padding_at_the_end() {
@@ -120,21 +111,19 @@ mod tests {
         assert_eq!(late(4, 0), (0, false));
     }
 
-    #[test]
-    fn every_norm_ignores_signs() {
-        let pairs = Attributes::new().ints("kernel_shape", &[2]);
-        assert_eq!(pool(3, &pairs), [5f64.sqrt(), 13f64.sqrt()]);
-        assert_eq!(pool(3, &pairs.clone().int("p", 1)), [3.0, 5.0]);
-        let cubes = pool(3, &pairs.clone().int("p", 3));
-        assert_abs_diff_eq!(cubes[..], [9f64.cbrt(), 35f64.cbrt()][..], epsilon = 1e-12);
-        assert!(LpPool::parse((), &pairs.int("p", 0)).is_err());
-    }
-
-    #[test]
-    fn padding_is_zeros() {
-        let padded = Attributes::new().ints("kernel_shape", &[2]).ints("pads", &[2, 0]).int("p", 1);
-        assert_eq!(pool(2, &padded), [0.0, 1.0, 3.0]);
-        let dilated = Attributes::new().ints("kernel_shape", &[2]).ints("dilations", &[2]).int("p", 1);
-        assert_eq!(pool(3, &dilated), [4.0]);
+    tables! {
+        every_norm_ignores_signs: "
+            x = f64[1, 1, 3] {-1, -2, -3}
+            LpPool(x) {kernel_shape = [2]} = f64[1, 1, 2] {√5, √13}
+            LpPool(x) {kernel_shape = [2], p = 1} = f64[1, 1, 2] {3, 5}
+            // The third roots of 9 and 35.
+            LpPool(x) {kernel_shape = [2], p = 3} ≈ f64[1, 1, 2] {2.0800838230519041, 3.2710663101885897}
+            LpPool(x) {kernel_shape = [2], p = 0} is refused
+        ";
+        padding_is_zeros: "
+            x = f64[1, 1, 2] {-1, -2}; y = f64[1, 1, 3] {-1, -2, -3}
+            LpPool(x) {kernel_shape = [2], pads = [2, 0], p = 1} = f64[1, 1, 3] {0, 1, 3}
+            LpPool(y) {kernel_shape = [2], dilations = [2], p = 1} = f64[1, 1, 1] {4}
+        ";
     }
 }

@@ -69,20 +69,12 @@ impl Operator for Lrn {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::testing::{outputs, parse, run, tensor};
-
-    #[test]
-    fn an_even_size_reaches_further_ahead() {
-        let x = tensor(DType::F64, &[1, 4, 1], &[1., 2., 3., 4.]);
-        let plain = |size| {
-            let a = Attributes::new().int("size", size).float("alpha", size as f32);
-            parse::<Lrn>("LRN", &a.float("beta", 1.0).float("bias", 0.0))
-        };
-        assert_eq!(run(plain(1), &[&x]), [1., 1. / 2., 1. / 3., 1. / 4.]);
-        assert_eq!(run(plain(2), &[&x]), [1. / 5., 2. / 13., 3. / 25., 4. / 16.]);
-        assert_eq!(run(plain(3), &[&x]), [1. / 5., 2. / 14., 3. / 29., 4. / 25.]);
-        assert!(outputs(plain(0), &[&x]).is_err());
-    }
+tables! {
+    an_even_size_reaches_further_ahead: "
+        x = f64[1, 4, 1] {1, 2, 3, 4}
+        LRN(x) {size = 1, alpha = 1.0, beta = 1.0, bias = 0.0} = f64[1, 4, 1] {1, 1/2, 1/3, 1/4}
+        LRN(x) {size = 2, alpha = 2.0, beta = 1.0, bias = 0.0} = f64[1, 4, 1] {1/5, 2/13, 3/25, 4/16}
+        LRN(x) {size = 3, alpha = 3.0, beta = 1.0, bias = 0.0} = f64[1, 4, 1] {1/5, 2/14, 3/29, 4/25}
+        LRN(x) {size = 0, alpha = 0.0, beta = 1.0, bias = 0.0} is refused
+    ";
 }

@@ -148,66 +148,33 @@ impl Operator for MaxPool {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::testing::evaluate;
-    use ir::Tensor;
-
-    type Shaped = (Vec<usize>, Vec<i128>);
-
-    /// `MaxPool` of 1, 2, 3 … in the shape given.
-    fn pool(shape: &[i64], attributes: &Attributes) -> Result<Vec<Shaped>, Reject> {
-        let x = Tensor::from_i128_fn(&Type::new(DType::I8, shape), |i| i as i128 + 1);
-        let y = evaluate(&MaxPool::parse((), attributes).unwrap(), &[Some(&x)])?;
-        Ok(y.iter().map(|y| (y.shape().to_vec(), y.to_i128s())).collect())
-    }
-
-    fn kernel(kernel: &[i64]) -> Attributes {
-        Attributes::new().ints("kernel_shape", kernel)
-    }
-
-    #[test]
-    fn a_last_window_may_overhang_but_not_start_in_padding() {
-        let strided = kernel(&[2]).ints("strides", &[2]);
-        assert_eq!(pool(&[1, 1, 5], &strided).unwrap()[0].1, [2, 4]);
-        assert_eq!(pool(&[1, 1, 5], &strided.int("ceil_mode", 1)).unwrap()[0].1, [2, 4, 5]);
+tables! {
+    a_last_window_may_overhang_but_not_start_in_padding: "
+        x = i8[1, 1, 5] {1, 2, 3, 4, 5}
+        MaxPool(x) {kernel_shape = [2], strides = [2]} = i8[1, 1, 2] {2, 4}
+        MaxPool(x) {kernel_shape = [2], strides = [2], ceil_mode = 1} = i8[1, 1, 3] {2, 4, 5}
         // ⌈(1 + 2 - 2) / 3⌉ + 1 windows would fit, the second starting after the input.
-        let padded = kernel(&[2]).ints("strides", &[3]).ints("pads", &[1, 1]).int("ceil_mode", 1);
-        assert_eq!(pool(&[1, 1, 1], &padded).unwrap()[0].1, [1]);
-    }
-
-    #[test]
-    fn indices_count_in_either_order() {
-        let square = kernel(&[2, 2]).int("outputs", 2);
-        let y = pool(&[1, 2, 2, 3], &square).unwrap();
-        assert_eq!(y[1], (vec![1, 2, 1, 2], vec![4, 5, 10, 11]));
-        let y = pool(&[1, 2, 2, 3], &square.int("storage_order", 1)).unwrap();
-        assert_eq!(y[1], (vec![1, 2, 1, 2], vec![3, 5, 9, 11]));
-    }
-
-    #[test]
-    fn windows_of_padding_alone_are_undefined_and_others_are_not() {
-        let hazards = |size, attributes: &Attributes| {
-            let op = crate::testing::parse::<MaxPool>("MaxPool", attributes);
-            op.hazards(&[Some(&Type::new(DType::I8, [1, 1, size]))])
-        };
+        MaxPool(i8[1, 1, 1] {1}) {kernel_shape = [2], strides = [3], pads = [1, 1], ceil_mode = 1} = i8[1, 1, 1] {1}
+    ";
+    indices_count_in_either_order: "
+        x = i8[1, 2, 2, 3] {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}; y = i8[1, 2, 1, 2] {5, 6, 11, 12}
+        MaxPool(x) {kernel_shape = [2, 2], outputs = 2} = y, i64[1, 2, 1, 2] {4, 5, 10, 11}
+        MaxPool(x) {kernel_shape = [2, 2], outputs = 2, storage_order = 1} = y, i64[1, 2, 1, 2] {3, 5, 9, 11}
+    ";
+    windows_of_padding_alone_are_undefined_and_others_are_not: "
+        x = i8[1, 1, 3] {1, 2, 3}
         // The first window sees nothing, which reads as 0 here.
-        let before = kernel(&[2]).ints("pads", &[2, 0]);
-        assert_eq!(pool(&[1, 1, 3], &before).unwrap()[0].1, [0, 1, 2, 3]);
-        assert_eq!(hazards(3, &before), [Hazard::Always]);
+        MaxPool(x) {kernel_shape = [2], pads = [2, 0]} = i8[1, 1, 4] {0, 1, 2, 3}
+        MaxPool(x) {kernel_shape = [2], pads = [2, 0]} has the hazards [Always]
         // Windows start at 0 and 2, on the input, whatever the pads behind it.
-        let after = kernel(&[1]).ints("pads", &[0, 1]).ints("strides", &[2]);
-        assert_eq!(pool(&[1, 1, 3], &after).unwrap()[0].1, [1, 3]);
-        assert_eq!(hazards(3, &after), []);
+        MaxPool(x) {kernel_shape = [1], pads = [0, 1], strides = [2]} = i8[1, 1, 2] {1, 3}
+        MaxPool(x) {kernel_shape = [1], pads = [0, 1], strides = [2]} has the hazards []
         // Now one starts at 4, on the pad.
-        assert_eq!(hazards(4, &kernel(&[1]).ints("pads", &[0, 1]).ints("strides", &[4])), [Hazard::Always]);
-        assert_eq!(
-            pool(&[1, 1, 4], &kernel(&[2]).name("auto_pad", "SAME_LOWER")).unwrap()[0].1,
-            [1, 2, 3, 4]
-        );
+        MaxPool(i8[1, 1, 4]) {kernel_shape = [1], pads = [0, 1], strides = [4]} has the hazards [Always]
+        MaxPool(i8[1, 1, 4] {1, 2, 3, 4}) {kernel_shape = [2], auto_pad = 'SAME_LOWER'} = i8[1, 1, 4] {1, 2, 3, 4}
         // Cells at -1 and 1 step over the only element: undefined, which reads as 0 here.
-        let over = kernel(&[2]).ints("dilations", &[2]).ints("pads", &[1, 1]);
-        assert_eq!(pool(&[1, 1, 1], &over).unwrap()[0].1, [0]);
-        assert_eq!((hazards(1, &over), hazards(2, &over)), (vec![Hazard::Always], vec![]));
-    }
+        MaxPool(i8[1, 1, 1] {1}) {kernel_shape = [2], dilations = [2], pads = [1, 1]} = i8[1, 1, 1] {0}
+        MaxPool(i8[1, 1, 1]) {kernel_shape = [2], dilations = [2], pads = [1, 1]} has the hazards [Always]
+        MaxPool(i8[1, 1, 2]) {kernel_shape = [2], dilations = [2], pads = [1, 1]} has the hazards []
+    ";
 }

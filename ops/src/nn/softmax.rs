@@ -102,27 +102,18 @@ impl Operator for Softmax {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::testing::{run, tensor};
-
-    #[test]
-    fn large_elements_do_not_overflow() {
-        let x = tensor(DType::F32, &[2, 2], &[10_000., 10_000., -10_000., 10_000.]);
-        let y = |function, axis| run(Softmax { function, axis }, &[&x]);
-        assert_eq!(y(SoftmaxFn::Softmax, -1), [0.5, 0.5, 0., 1.]);
-        assert_eq!(y(SoftmaxFn::Softmax, 0), [1., 0.5, 0., 0.5]);
-        let half = f64::from(-std::f32::consts::LN_2);
-        assert_eq!(y(SoftmaxFn::LogSoftmax, 1), [half, half, -20_000., 0.]);
-    }
-
-    #[test]
-    fn hardmax_takes_the_first_of_equals() {
-        let x = tensor(DType::F16, &[2, 3], &[1., 3., 3., 2., 0., -1.]);
-        let y = |axis| run(Softmax { function: SoftmaxFn::Hardmax, axis }, &[&x]);
-        assert_eq!(y(-1), [0., 1., 0., 1., 0., 0.]);
-        assert_eq!(y(0), [0., 1., 1., 1., 0., 0.]);
-        let none = tensor(DType::F16, &[0, 2], &[]);
-        assert!(run(Softmax { function: SoftmaxFn::Hardmax, axis: 0 }, &[&none]).is_empty());
-    }
+tables! {
+    large_elements_do_not_overflow: "
+        x = f32[2, 2] {10000, 10000, -10000, 10000}
+        Softmax(x) {axis = -1} = f32[2, 2] {0.5, 0.5, 0, 1}
+        Softmax(x) {axis = 0} = f32[2, 2] {1, 0.5, 0, 0.5}
+        // The logarithm of a half.
+        LogSoftmax(x) {axis = 1} = f32[2, 2] {-0.6931472, -0.6931472, -20000, 0}
+    ";
+    hardmax_takes_the_first_of_equals: "
+        x = f16[2, 3] {1, 3, 3, 2, 0, -1}
+        Hardmax(x) {axis = -1} = f16[2, 3] {0, 1, 0, 1, 0, 0}
+        Hardmax(x) {axis = 0} = f16[2, 3] {0, 1, 1, 1, 0, 0}
+        Hardmax(f16[0, 2]) {axis = 0} = f16[0, 2]
+    ";
 }

@@ -92,50 +92,25 @@ impl Operator for DequantizeLinear {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::testing::{outputs, parse, run, tensor};
-
-    #[test]
-    fn the_difference_does_not_wrap() {
-        let x = tensor(DType::U8, &[3], &[0., 3., 255.]);
-        let (scale, point) = (tensor(DType::F32, &[], &[2.]), tensor(DType::U8, &[], &[128.]));
-        let op = |attributes: &Attributes| parse::<DequantizeLinear>("DequantizeLinear", attributes);
-        assert_eq!(run(op(&Attributes::new()), &[&x, &scale, &point]), [-256., -250., 254.]);
-        let y = outputs(op(&Attributes::new().dtype("output_dtype", DType::F16)), &[&x, &scale]).unwrap();
-        assert_eq!((y[0].dtype(), y[0].to_f64s()), (DType::F16, vec![0., 6., 510.]));
-    }
-
-    #[test]
-    fn scales_are_of_slices_or_of_blocks() {
-        let x = tensor(DType::I8, &[2, 3], &[1., 2., 3., 4., 5., 6.]);
-        let op = |attributes: &Attributes| parse::<DequantizeLinear>("DequantizeLinear", attributes);
-        let scale = tensor(DType::F32, &[3], &[1., 10., 100.]);
-        assert_eq!(run(op(&Attributes::new()), &[&x, &scale]), [1., 20., 300., 4., 50., 600.]);
-        let scale = tensor(DType::F32, &[1, 3], &[1., 10., 100.]);
-        let blocks = Attributes::new().int("axis", 0).int("block_size", 5);
-        assert_eq!(run(op(&blocks), &[&x, &scale]), [1., 20., 300., 4., 50., 600.]);
-    }
-
-    #[test]
-    fn one_scale_in_a_list_is_for_all_of_a_list() {
-        let x = tensor(DType::I8, &[3], &[1., 2., 3.]);
-        let (scale, point) = (tensor(DType::F32, &[1], &[2.]), tensor(DType::I8, &[1], &[1.]));
-        let op = parse::<DequantizeLinear>("DequantizeLinear", &Attributes::new());
-        assert_eq!(run(op, &[&x, &scale, &point]), [0., 2., 4.]);
-    }
-
-    #[test]
-    fn short_floats_and_scales_that_are_powers_of_two() {
-        let x = tensor(DType::F4E2M1, &[4], &[0.5, -6., 1.5, 4.]);
-        let op = |attributes: &Attributes| parse::<DequantizeLinear>("DequantizeLinear", attributes);
-        let (scale, point) = (tensor(DType::F32, &[], &[2.]), tensor(DType::F4E2M1, &[1], &[0.]));
-        assert_eq!(run(op(&Attributes::new()), &[&x, &scale, &point]), [1., -12., 3., 8.]);
-        let scale = tensor(DType::F8E8M0, &[], &[0.25]);
-        assert!(outputs(op(&Attributes::new()), &[&x, &scale]).is_err());
-        let stated = Attributes::new().dtype("output_dtype", DType::BF16);
-        assert_eq!(run(op(&stated), &[&x, &scale]), [0.125, -1.5, 0.375, 1.]);
-        let few = tensor(DType::U2, &[2], &[3., 0.]);
-        assert_eq!(run(op(&Attributes::new()), &[&few, &tensor(DType::F32, &[], &[3.])]), [9., 0.]);
-    }
+tables! {
+    the_difference_does_not_wrap: "
+        x = u8[3] {0, 3, 255}; scale = f32[] {2}; point = u8[] {128}
+        DequantizeLinear(x, scale, point) = f32[3] {-256, -250, 254}
+        DequantizeLinear(x, scale) {output_dtype = f16} = f16[3] {0, 6, 510}
+    ";
+    scales_are_of_slices_or_of_blocks: "
+        x = i8[2, 3] {1, 2, 3, 4, 5, 6}; y = f32[2, 3] {1, 20, 300, 4, 50, 600}
+        DequantizeLinear(x, f32[3] {1, 10, 100}) = y
+        DequantizeLinear(x, f32[1, 3] {1, 10, 100}) {axis = 0, block_size = 5} = y
+    ";
+    one_scale_in_a_list_is_for_all_of_a_list: "
+        DequantizeLinear(i8[3] {1, 2, 3}, f32[1] {2}, i8[1] {1}) = f32[3] {0, 2, 4}
+    ";
+    short_floats_and_scales_that_are_powers_of_two: "
+        x = f4e2m1[4] {0.5, -6, 1.5, 4}
+        DequantizeLinear(x, f32[] {2}, f4e2m1[1] {0}) = f32[4] {1, -12, 3, 8}
+        DequantizeLinear(x, f8e8m0[] {0.25}) is refused
+        DequantizeLinear(x, f8e8m0[] {0.25}) {output_dtype = bf16} = bf16[4] {0.125, -1.5, 0.375, 1}
+        DequantizeLinear(u2[2] {3, 0}, f32[] {3}) = f32[2] {9, 0}
+    ";
 }

@@ -60,19 +60,11 @@ impl Operator for DynamicQuantizeLinear {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::testing::{outputs, tensor, values};
-
-    #[test]
-    fn zero_is_always_among_the_numbers() {
-        let all = |x: &[f64]| {
-            let y = outputs(DynamicQuantizeLinear, &[&tensor(DType::F32, &[x.len() as i64], x)]).unwrap();
-            y.iter().map(values).collect::<Vec<_>>()
-        };
-        assert_eq!(all(&[-51., 0., 204.]), [vec![0., 51., 255.], vec![1.], vec![51.]]);
-        assert_eq!(all(&[127.5, 510.]), [vec![64., 255.], vec![2.], vec![0.]]);
-        assert_eq!(all(&[-510., -2.]), [vec![0., 254.], vec![2.], vec![255.]]);
-        assert!(outputs(DynamicQuantizeLinear, &[&tensor(DType::F32, &[0], &[])]).is_err());
-    }
+tables! {
+    zero_is_always_among_the_numbers: "
+        DynamicQuantizeLinear(f32[3] {-51, 0, 204}) = u8[3] {0, 51, 255}, f32[] {1}, u8[] {51}
+        DynamicQuantizeLinear(f32[2] {127.5, 510}) = u8[2] {64, 255}, f32[] {2}, u8[] {0}
+        DynamicQuantizeLinear(f32[2] {-510, -2}) = u8[2] {0, 254}, f32[] {2}, u8[] {255}
+        DynamicQuantizeLinear(f32[0]) is refused
+    ";
 }

@@ -199,86 +199,44 @@ impl Operator for QuantizeLinear {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::testing::{evaluate, outputs, parse, run, tensor};
-
-    fn quantize(attributes: &Attributes) -> QuantizeLinear {
-        parse("QuantizeLinear", attributes)
-    }
-
-    #[test]
-    fn ties_go_to_even_and_what_is_beyond_saturates() {
-        let x = tensor(DType::F32, &[6], &[0., 1., 3., 1000., -254., -1000.]);
-        let (scale, point) = (tensor(DType::F32, &[], &[2.]), tensor(DType::U8, &[], &[128.]));
-        let y = run(quantize(&Attributes::new()), &[&x, &scale, &point]);
-        assert_eq!(y, [128., 128., 130., 255., 1., 0.]);
-        let y = evaluate(&quantize(&Attributes::new()), &[Some(&x), Some(&scale)]).unwrap();
-        assert_eq!(
-            (y[0].dtype(), crate::testing::values(&y[0])[..4].to_vec()),
-            (DType::U8, vec![0., 0., 2., 255.])
-        );
-    }
-
-    #[test]
-    fn scales_are_of_slices_or_of_blocks() {
-        let x = tensor(DType::F32, &[2, 3], &[6., 12., 18., 6., 12., 18.]);
-        let scale = tensor(DType::F32, &[2], &[1., 6.]);
-        let stated = Attributes::new().int("axis", 0).dtype("output_dtype", DType::I16);
-        assert_eq!(run(quantize(&stated), &[&x, &scale]), [6., 12., 18., 1., 2., 3.]);
-        let scale = tensor(DType::F32, &[2, 2], &[1., 2., 3., 6.]);
-        let blocks = Attributes::new().int("axis", -1).int("block_size", 2);
-        assert_eq!(run(quantize(&blocks), &[&x, &scale]), [6., 12., 9., 2., 4., 3.]);
-        assert!(
-            outputs(quantize(&Attributes::new().int("axis", 1)), &[&x, &tensor(DType::F32, &[2], &[1., 1.])])
-                .is_err()
-        );
-    }
-
-    #[test]
-    fn one_scale_in_a_list_is_for_all_of_a_list() {
-        let x = tensor(DType::F32, &[3], &[6., 12., 18.]);
-        let (scale, point) = (tensor(DType::F32, &[1], &[2.]), tensor(DType::U8, &[1], &[1.]));
-        for axis in [0, 1, 7] {
-            let stated = Attributes::new().int("axis", axis);
-            assert_eq!(run(quantize(&stated), &[&x, &scale, &point]), [4., 7., 10.], "{axis}");
-        }
-        let scales = tensor(DType::F32, &[3], &[2., 3., 6.]);
-        assert_eq!(run(quantize(&Attributes::new().int("axis", 0)), &[&x, &scales]), [3., 4., 3.]);
-        assert!(outputs(quantize(&Attributes::new()), &[&x, &scales]).is_err());
-        let rows = tensor(DType::F32, &[3, 1], &[6., 12., 18.]);
-        assert!(outputs(quantize(&Attributes::new().int("axis", 0)), &[&rows, &scale]).is_err());
-    }
-
-    #[test]
-    fn the_zero_point_says_the_dtype_and_nothing_may_contradict_it() {
-        let (x, scale) = (tensor(DType::F32, &[1], &[-3.]), tensor(DType::F32, &[], &[1.]));
-        let point = tensor(DType::I8, &[], &[-126.]);
-        assert_eq!(run(quantize(&Attributes::new()), &[&x, &scale, &point]), [-128.]);
-        let stated = quantize(&Attributes::new().dtype("output_dtype", DType::U8));
-        assert!(outputs(stated, &[&x, &scale, &point]).is_err());
-    }
-
-    #[test]
-    fn few_bits_saturate_and_short_floats_are_as_casts_have_them() {
-        let (x, scale) = (tensor(DType::F32, &[4], &[-30., 9., 5., 1.]), tensor(DType::F32, &[], &[2.]));
-        let to = |dtype| quantize(&Attributes::new().dtype("output_dtype", dtype));
-        assert_eq!(run(to(DType::I4), &[&x, &scale]), [-8., 4., 2., 0.]);
-        assert_eq!(run(to(DType::U2), &[&x, &scale]), [0., 3., 2., 0.]);
-        assert_eq!(run(to(DType::F4E2M1), &[&x, &scale]), [-6., 4., 2., 0.5]);
-        let (wide, one) = (tensor(DType::F32, &[2], &[1e6, -3.3]), tensor(DType::F32, &[], &[1.]));
-        assert_eq!(run(to(DType::F8E4M3FN), &[&wide, &one]), [448., -3.25]);
-        let escaping = Attributes::new().dtype("output_dtype", DType::F8E5M2).flag("saturate", false);
-        assert_eq!(run(quantize(&escaping), &[&wide, &one]), [f64::INFINITY, -3.5]);
-        let point = tensor(DType::F8E5M2, &[1], &[0.]);
-        assert_eq!(run(quantize(&Attributes::new()), &[&wide, &one, &point]), [57344., -3.5]);
-    }
-
-    #[test]
-    fn powers_of_two_are_scales_where_it_is_said_what_is_divided_in() {
-        let (x, scale) = (tensor(DType::F32, &[2], &[3., -5.]), tensor(DType::F8E8M0, &[], &[0.5]));
-        assert!(outputs(quantize(&Attributes::new()), &[&x, &scale]).is_err());
-        let stated = Attributes::new().dtype("precision", DType::F32).dtype("output_dtype", DType::I8);
-        assert_eq!(run(quantize(&stated), &[&x, &scale]), [6., -10.]);
-    }
+tables! {
+    ties_go_to_even_and_what_is_beyond_saturates: "
+        x = f32[6] {0, 1, 3, 1000, -254, -1000}; scale = f32[] {2}
+        QuantizeLinear(x, scale, u8[] {128}) = u8[6] {128, 128, 130, 255, 1, 0}
+        QuantizeLinear(x, scale) = u8[6] {0, 0, 2, 255, 0, 0}
+    ";
+    scales_are_of_slices_or_of_blocks: "
+        x = f32[2, 3] {6, 12, 18, 6, 12, 18}
+        QuantizeLinear(x, f32[2] {1, 6}) {axis = 0, output_dtype = i16} = i16[2, 3] {6, 12, 18, 1, 2, 3}
+        QuantizeLinear(x, f32[2, 2] {1, 2, 3, 6}) {axis = -1, block_size = 2} = u8[2, 3] {6, 12, 9, 2, 4, 3}
+        QuantizeLinear(x, f32[2] {1, 1}) {axis = 1} is refused
+    ";
+    one_scale_in_a_list_is_for_all_of_a_list: "
+        x = f32[3] {6, 12, 18}; scale = f32[1] {2}; point = u8[1] {1}; scales = f32[3] {2, 3, 6}
+        QuantizeLinear(x, scale, point) {axis = 0} = u8[3] {4, 7, 10}
+        QuantizeLinear(x, scale, point) {axis = 1} = u8[3] {4, 7, 10}
+        QuantizeLinear(x, scale, point) {axis = 7} = u8[3] {4, 7, 10}
+        QuantizeLinear(x, scales) {axis = 0} = u8[3] {3, 4, 3}
+        QuantizeLinear(x, scales) is refused
+        QuantizeLinear(f32[3, 1] {6, 12, 18}, scale) {axis = 0} is refused
+    ";
+    the_zero_point_says_the_dtype_and_nothing_may_contradict_it: "
+        x = f32[1] {-3}; scale = f32[] {1}; point = i8[] {-126}
+        QuantizeLinear(x, scale, point) = i8[1] {-128}
+        QuantizeLinear(x, scale, point) {output_dtype = u8} is refused
+    ";
+    few_bits_saturate_and_short_floats_are_as_casts_have_them: "
+        x = f32[4] {-30, 9, 5, 1}; scale = f32[] {2}; wide = f32[2] {1e6, -3.3}; one = f32[] {1}
+        QuantizeLinear(x, scale) {output_dtype = i4} = i4[4] {-8, 4, 2, 0}
+        QuantizeLinear(x, scale) {output_dtype = u2} = u2[4] {0, 3, 2, 0}
+        QuantizeLinear(x, scale) {output_dtype = f4e2m1} = f4e2m1[4] {-6, 4, 2, 0.5}
+        QuantizeLinear(wide, one) {output_dtype = f8e4m3fn} = f8e4m3fn[2] {448, -3.25}
+        QuantizeLinear(wide, one) {output_dtype = f8e5m2, saturate = 0} = f8e5m2[2] {inf, -3.5}
+        QuantizeLinear(wide, one, f8e5m2[1] {0}) = f8e5m2[2] {57344, -3.5}
+    ";
+    powers_of_two_are_scales_where_it_is_said_what_is_divided_in: "
+        x = f32[2] {3, -5}; scale = f8e8m0[] {0.5}
+        QuantizeLinear(x, scale) is refused
+        QuantizeLinear(x, scale) {precision = f32, output_dtype = i8} = i8[2] {6, -10}
+    ";
 }

@@ -112,17 +112,9 @@ impl Operator for Arg {
 
 #[cfg(test)]
 tables! {
-    ties_axes_and_kept_dimensions_of_reals: "
-        x = f32[2, 3] {2, 2, 1, -3, 4, -3}
-        ArgMax(x) {axis = 1, keepdims = 0} = i64[2] {0, 1}
-        ArgMax(x) {axis = -1, keepdims = 0, select_last_index = 1} = i64[2] {1, 1}
-        ArgMin(x) {axis = 1, keepdims = 0} = i64[2] {2, 0}
-        ArgMin(x) {axis = 1, keepdims = 0, select_last_index = 1} = i64[2] {2, 2}
-        ArgMax(x) {axis = 0, keepdims = 0} = i64[3] {0, 1, 0}
-        ArgMax(x) {axis = 0}: i64[1, 3]
-    ";
-    ties_axes_and_kept_dimensions_of_integers: "
-        x = i8[2, 3] {2, 2, 1, -3, 4, -3}
+    ties_axes_and_kept_dimensions: "
+        for T of f32, i8
+        x = T[2, 3] {2, 2, 1, -3, 4, -3}
         ArgMax(x) {axis = 1, keepdims = 0} = i64[2] {0, 1}
         ArgMax(x) {axis = -1, keepdims = 0, select_last_index = 1} = i64[2] {1, 1}
         ArgMin(x) {axis = 1, keepdims = 0} = i64[2] {2, 0}

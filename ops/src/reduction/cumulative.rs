@@ -132,26 +132,16 @@ impl Operator for Cumulative {
 
 #[cfg(test)]
 tables! {
-    sums_from_either_end_with_and_without_the_element: "
-        x = f64[2, 3] {1, 2, 3, 4, 5, 6}; z = i32[2, 3] {1, 2, 3, 4, 5, 6}
-        CumSum(x) {axis = 1} = f64[2, 3] {1, 3, 6, 4, 9, 15}
-        CumSum(z) {axis = 1} = i32[2, 3] {1, 3, 6, 4, 9, 15}
-        CumSum(x) {axis = 1, exclusive = 1} = f64[2, 3] {0, 1, 3, 0, 4, 9}
-        CumSum(z) {axis = 1, exclusive = 1} = i32[2, 3] {0, 1, 3, 0, 4, 9}
-        CumSum(x) {axis = -1, reverse = 1} = f64[2, 3] {6, 5, 3, 15, 11, 6}
-        CumSum(z) {axis = -1, reverse = 1} = i32[2, 3] {6, 5, 3, 15, 11, 6}
-        CumSum(x) {axis = 1, exclusive = 1, reverse = 1} = f64[2, 3] {5, 3, 0, 11, 6, 0}
-        CumSum(z) {axis = 1, exclusive = 1, reverse = 1} = i32[2, 3] {5, 3, 0, 11, 6, 0}
-        CumSum(x) {axis = 0} = f64[2, 3] {1, 2, 3, 5, 7, 9}
-        CumSum(z) {axis = 0} = i32[2, 3] {1, 2, 3, 5, 7, 9}
-    ";
-    products_from_either_end_with_and_without_the_element: "
-        x = f64[2, 3] {1, 2, 3, 4, 5, 6}; z = i32[2, 3] {1, 2, 3, 4, 5, 6}
-        CumProd(x) {axis = 1} = f64[2, 3] {1, 2, 6, 4, 20, 120}
-        CumProd(z) {axis = 1} = i32[2, 3] {1, 2, 6, 4, 20, 120}
-        CumProd(x) {axis = -1, exclusive = 1, reverse = 1} = f64[2, 3] {6, 3, 1, 30, 6, 1}
-        CumProd(z) {axis = -1, exclusive = 1, reverse = 1} = i32[2, 3] {6, 3, 1, 30, 6, 1}
-        CumProd(x) {axis = 0, exclusive = 1} = f64[2, 3] {1, 1, 1, 1, 2, 3}
-        CumProd(z) {axis = 0, exclusive = 1} = i32[2, 3] {1, 1, 1, 1, 2, 3}
+    from_either_end_with_and_without_the_element: "
+        for T of f64, i32
+        x = T[2, 3] {1, 2, 3, 4, 5, 6}
+        CumSum(x) {axis = 1} = T[2, 3] {1, 3, 6, 4, 9, 15}
+        CumSum(x) {axis = 1, exclusive = 1} = T[2, 3] {0, 1, 3, 0, 4, 9}
+        CumSum(x) {axis = -1, reverse = 1} = T[2, 3] {6, 5, 3, 15, 11, 6}
+        CumSum(x) {axis = 1, exclusive = 1, reverse = 1} = T[2, 3] {5, 3, 0, 11, 6, 0}
+        CumSum(x) {axis = 0} = T[2, 3] {1, 2, 3, 5, 7, 9}
+        CumProd(x) {axis = 1} = T[2, 3] {1, 2, 6, 4, 20, 120}
+        CumProd(x) {axis = -1, exclusive = 1, reverse = 1} = T[2, 3] {6, 3, 1, 30, 6, 1}
+        CumProd(x) {axis = 0, exclusive = 1} = T[2, 3] {1, 1, 1, 1, 2, 3}
     ";
 }

@@ -329,40 +329,31 @@ impl Operator for Reduce {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{run, tensor};
 
-    fn reduce(function: ReduceFn, dtype: DType, elements: &[f64]) -> Vec<f64> {
-        let op = Reduce { function, axes: None, keepdims: false, noop_with_empty_axes: false };
-        run(op, &[&tensor(dtype, &[elements.len() as i64], elements)])
-    }
-
-    #[test]
-    fn roots_of_integers_are_truncated() {
-        for dtype in [DType::I32, DType::I64, DType::U32, DType::U64] {
-            let root = |x: &[f64]| reduce(ReduceFn::L2, dtype, x)[0];
-            assert_eq!(
-                [root(&[3., 4.]), root(&[1., 2., 3.]), root(&[5., 7., 9.]), root(&[])],
-                [5., 3., 12., 0.]
-            );
-        }
-    }
-
-    #[test]
-    fn the_sum_below_a_root_wraps() {
-        // 2·46341² is 2³² + 9266.
-        assert_eq!(reduce(ReduceFn::L2, DType::I32, &[46341., -46341.]), [96.]);
-        assert_eq!(reduce(ReduceFn::L2, DType::I64, &[46341., -46341.]), [65536.]);
-    }
-
-    #[test]
-    fn logarithms_of_integers_are_truncated_towards_zero() {
-        // ln 3, ln 6 and ln 21.
-        let of_sums = [[1., 2.], [2., 4.], [20., 1.]].map(|x| reduce(ReduceFn::LogSum, DType::U32, &x)[0]);
-        assert_eq!(of_sums, [1., 1., 3.]);
-        // ln(2e² + 4e) = 3.24, 3 + ln(1 + e⁻¹ + e⁻²) = 3.41, ln 2 - 2 = -1.31, ln(e² + 1) = 2.13
-        let of_exponentials = [&[2., 2., 1., 1., 1., 1.][..], &[1., 2., 3.], &[-2., -2.], &[2., 0.]]
-            .map(|x| reduce(ReduceFn::LogSumExp, DType::I64, x)[0]);
-        assert_eq!(of_exponentials, [3., 3., -1., 2.]);
+    tables! {
+        roots_of_integers_are_truncated: "
+            for T of i32, i64, u32, u64
+            ReduceL2(T[2] {3, 4}) {keepdims = 0} = T[] {5}
+            ReduceL2(T[3] {1, 2, 3}) {keepdims = 0} = T[] {3}
+            ReduceL2(T[3] {5, 7, 9}) {keepdims = 0} = T[] {12}
+            ReduceL2(T[0]) {keepdims = 0} = T[] {0}
+        ";
+        the_sum_below_a_root_wraps: "
+            // 2·46341² is 2³² + 9266.
+            ReduceL2(i32[2] {46341, -46341}) {keepdims = 0} = i32[] {96}
+            ReduceL2(i64[2] {46341, -46341}) {keepdims = 0} = i64[] {65536}
+        ";
+        logarithms_of_integers_are_truncated_towards_zero: "
+            // ln 3, ln 6 and ln 21.
+            ReduceLogSum(u32[2] {1, 2}) {keepdims = 0} = u32[] {1}
+            ReduceLogSum(u32[2] {2, 4}) {keepdims = 0} = u32[] {1}
+            ReduceLogSum(u32[2] {20, 1}) {keepdims = 0} = u32[] {3}
+            // ln(2e² + 4e) = 3.24, 3 + ln(1 + e⁻¹ + e⁻²) = 3.41, ln 2 - 2 = -1.31, ln(e² + 1) = 2.13
+            ReduceLogSumExp(i64[6] {2, 2, 1, 1, 1, 1}) {keepdims = 0} = i64[] {3}
+            ReduceLogSumExp(i64[3] {1, 2, 3}) {keepdims = 0} = i64[] {3}
+            ReduceLogSumExp(i64[2] {-2, -2}) {keepdims = 0} = i64[] {-1}
+            ReduceLogSumExp(i64[2] {2, 0}) {keepdims = 0} = i64[] {2}
+        ";
     }
 
     #[test]
