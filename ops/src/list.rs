@@ -13,8 +13,8 @@ use crate::attributes::Declared;
 use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::elementwise::{
-    Activation, Binary, BitCast, BitShift, Cast, CastLike, Clip, Compare, Gelu, Mod, PRelu, Pow, Predicate,
-    Shrink, Unary, Variadic, Where,
+    Activation, Binary, BitCast, BitShift, Cast, CastLike, Clip, Compare, Gelu, IsInf, IsNaN, Mod, PRelu,
+    Pow, Shrink, Unary, Variadic, Where,
 };
 use crate::family::Family;
 use crate::linear::{Det, Einsum, Gemm, MatMul};
@@ -151,7 +151,8 @@ operators! {
     PRelu(PRelu);
     Variadic(Variadic);
     Compare(Compare);
-    Predicate(Predicate);
+    IsNaN(IsNaN);
+    IsInf(IsInf);
     Where(Where);
     Clip(Clip);
     Cast(Cast);

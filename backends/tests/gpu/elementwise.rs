@@ -3,8 +3,8 @@ use onnxsmith_backends::wgpu::GpuError;
 use ops::Op;
 use ops::arith::Comparison;
 use ops::elementwise::{
-    Activation, ActivationFn, Binary, BinaryFn, BitShift, Clip, Compare, Direction, Gelu, Mod, PRelu, Pow,
-    Predicate, Shrink, Unary, UnaryFn, Variadic, VariadicFn, Where,
+    Activation, ActivationFn, Binary, BinaryFn, BitShift, Clip, Compare, Direction, Gelu, IsInf, IsNaN, Mod,
+    PRelu, Pow, Shrink, Unary, UnaryFn, Variadic, VariadicFn, Where,
 };
 
 use crate::{apply, assert_close, down, gpu, has, integers, tensor, up, wave};
@@ -74,9 +74,9 @@ fn unary_functions_at_the_edges() {
         let got = down(gpu, &apply(gpu, Unary(*f), &[&t]).unwrap()).to_f64s();
         assert_close(&format!("{f:?}"), &got, expected, 1e-6, 1e-6);
     }
-    assert_eq!(down(gpu, &apply(gpu, Predicate::IsNaN, &[&t]).unwrap()).to_i128s(), [1, 0, 0, 0, 0, 0, 0, 0]);
+    assert_eq!(down(gpu, &apply(gpu, IsNaN, &[&t]).unwrap()).to_i128s(), [1, 0, 0, 0, 0, 0, 0, 0]);
     let is_inf = |detect_negative| {
-        let op = Predicate::IsInf { detect_negative, detect_positive: true };
+        let op = IsInf { detect_negative, detect_positive: true };
         down(gpu, &apply(gpu, op, &[&t]).unwrap()).to_i128s()
     };
     assert_eq!(is_inf(true), [0, 1, 1, 0, 0, 0, 0, 0]);

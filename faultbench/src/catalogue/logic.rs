@@ -2,7 +2,7 @@
 
 use ir::{DType, Tensor};
 use ops::arith::Comparison;
-use ops::elementwise::{Binary, BinaryFn, Compare, Predicate};
+use ops::elementwise::{Binary, BinaryFn, Compare, IsInf};
 
 use crate::PlantedFault;
 use crate::node::{Node, Outputs, as_signed, converted};
@@ -70,7 +70,7 @@ pub(super) const FAULTS: &[PlantedFault] = &[
         operator: "IsInf",
         does: "ignores detect_negative and detect_positive",
         source: Some("emmtrix/emx-onnx-cgen#307"),
-        kernel: |n| n.instead(Predicate::IsInf { detect_negative: true, detect_positive: true }),
+        kernel: |n| n.instead(IsInf { detect_negative: true, detect_positive: true }),
     },
     PlantedFault {
         name: "is-inf-looks-for-zeros",

@@ -29,8 +29,7 @@
 //! is one. What must hold beyond them is a function, named behind the struct: `check Self::check;`. It takes what was read and the
 //! attributes given.
 //!
-//! Two payloads say by hand how they are [`Declared`], which is no longer: of the `Predicate`s one has attributes and the other none,
-//! and each `Activation` has its own names and defaults.
+//! One payload says by hand how it is [`Declared`]: each `Activation` has its own names and defaults.
 
 mod value;
 

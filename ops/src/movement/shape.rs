@@ -1,4 +1,4 @@
-//! Shape and Size: what a tensor's type says, as a tensor.
+//! Shape: the sizes of a tensor's axes, as its type says them.
 
 use crate::prelude::*;
 
@@ -20,18 +20,6 @@ attributes! {
     }
 }
 
-attributes! {
-    /// The number of elements.
-    ///
-    /// `x: any shape → y: [], i64`
-    ///
-    /// No element is read.
-    ///
-    /// ONNX: [Size](https://onnx.ai/onnx/operators/onnx__Size.html).
-    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-    pub struct Size;
-}
-
 impl Single for Shape {
     const ROW: Row = Row::new("Shape");
 
@@ -42,15 +30,6 @@ impl Single for Shape {
         let start = if sliced { d.int(-beyond, beyond) } else { 0 };
         let end = (sliced && d.chance(0.7)).then(|| d.int(-beyond, beyond));
         Some(Shape { start, end })
-    }
-}
-
-impl Single for Size {
-    const ROW: Row = Row::new("Size");
-
-    fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
-        d.limits.dtypes.contains(DType::I64).then_some(())?;
-        d.any(0..=d.limits.max_rank).map(|_| Size)
     }
 }
 
@@ -71,13 +50,6 @@ impl<D: Dim> TypeRule<D> for Shape {
     }
 }
 
-impl<D: Dim> TypeRule<D> for Size {
-    fn infer(&self, x: Args<'_, D>, _: &mut dyn Rule<D>) -> Result<Vec<Type<D>>, Reject> {
-        x.need(0)?;
-        Ok(vec![Type::new(DType::I64, Vec::new())])
-    }
-}
-
 impl Operator for Shape {
     fn facts(&self, _: &[Option<&Type>]) -> Facts {
         Facts::moves(Reads::Types, None)
@@ -94,20 +66,6 @@ impl Operator for Shape {
     }
 }
 
-impl Operator for Size {
-    fn facts(&self, _: &[Option<&Type>]) -> Facts {
-        Facts::moves(Reads::Types, None)
-    }
-
-    fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {
-        Vec::new()
-    }
-
-    fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
-        vec![Data::Int(array(&[], vec![c.arith.int(c.ty(0).count().into())]))]
-    }
-}
-
 #[cfg(test)]
 tables! {
     axes_are_clamped: "
@@ -116,6 +74,5 @@ tables! {
         Shape(bool[2, 0, 4]) {end = -1} = i64[2] {2, 0}
         Shape(bool[2, 0, 4]) {start = -9, end = 9223372036854775807} = i64[3] {2, 0, 4}
         Shape(bool[2, 0, 4]) {start = 2, end = 1} = i64[0]
-        Size(bool[2, 0, 4]) = i64[] {0}
     ";
 }

@@ -2,7 +2,7 @@
 
 pub mod average_pool;
 pub mod batch_norm;
-pub mod channel_norm;
+mod channel_norm;
 pub mod conv;
 pub mod conv_transpose;
 mod correlate;
@@ -10,6 +10,8 @@ pub mod dropout;
 pub mod global_lp_pool;
 pub mod global_pool;
 pub mod grid_sample;
+pub mod group_norm;
+pub mod instance_norm;
 pub mod layer_norm;
 pub mod lp_norm;
 pub mod lp_pool;
@@ -24,13 +26,14 @@ pub mod window;
 
 pub use average_pool::AveragePool;
 pub use batch_norm::BatchNorm;
-pub use channel_norm::{GroupNorm, InstanceNorm};
 pub use conv::Conv;
 pub use conv_transpose::ConvTranspose;
 pub use dropout::Dropout;
 pub use global_lp_pool::GlobalLpPool;
 pub use global_pool::{GlobalPool, GlobalPoolFn};
 pub use grid_sample::GridSample;
+pub use group_norm::GroupNorm;
+pub use instance_norm::InstanceNorm;
 pub use layer_norm::LayerNorm;
 pub use lp_norm::LpNorm;
 pub use lp_pool::LpPool;
