@@ -73,7 +73,8 @@ pub struct Facts {
     pub edges: Vec<(usize, Edge)>,
 }
 
-/// What holds of most operators, with the columns in which they differ. One of which another column differs writes all of them.
+/// What holds of most operators, with the columns in which they differ. One of which another column differs names that column first:
+/// `Facts { since: 19, ..Facts::moves(Reads::Elements, None) }`.
 impl Facts {
     /// Those of an operator that calculates with elements, and means the same in every opset.
     pub const fn calculates(
@@ -124,7 +125,7 @@ impl Cost {
         let (ty, each) = match self {
             Self::Moves => return 0,
             Self::PerOutput(each) => (y.first(), each),
-            Self::PerInput(each) => (x.first().copied().flatten(), each),
+            Self::PerInput(each) => (operand(x, 0), each),
         };
         ty.map_or(0, elements).saturating_mul(each)
     }
@@ -146,9 +147,19 @@ impl Batch {
     }
 }
 
+/// The type of an operand that may be absent.
+pub fn operand<'a>(x: &[Option<&'a Type>], i: usize) -> Option<&'a Type> {
+    x.get(i).copied().flatten()
+}
+
+/// The dtype of an operand that may be absent.
+pub fn dtype(x: &[Option<&Type>], i: usize) -> Option<DType> {
+    operand(x, i).map(|t| t.dtype)
+}
+
 /// The rank of an operand; 0 of one that is absent.
-pub fn rank(x: &[Option<&Type>], operand: usize) -> usize {
-    x.get(operand).copied().flatten().map_or(0, Type::rank)
+pub fn rank(x: &[Option<&Type>], i: usize) -> usize {
+    operand(x, i).map_or(0, Type::rank)
 }
 
 /// A condition on an operand under which an operator is defined.

@@ -15,7 +15,7 @@ pub(crate) use crate::family::{Family, Single};
 pub(crate) use crate::kind::{EitherKind, Kind, Movement, Numbers};
 pub(crate) use crate::lanes::{self, Lanes, array, broadcast, each, move_last, zip};
 pub(crate) use crate::operator::{
-    Batch, Cost, Edge, Effort, Facts, Hazard, Operator, Reads, TypeRule, elements, rank,
+    Batch, Cost, Edge, Effort, Facts, Hazard, Operator, Reads, TypeRule, dtype, elements, operand, rank,
 };
 pub(crate) use crate::plain;
 pub(crate) use crate::rule::{

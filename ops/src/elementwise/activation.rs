@@ -132,12 +132,8 @@ impl<D: Dim> TypeRule<D> for Activation {
 
 impl Operator for Activation {
     fn facts(&self, x: &[Option<&Type>]) -> Facts {
-        Facts::calculates(
-            Cost::PerOutput(4),
-            Batch::apart_if(rank(x, 0) >= 1),
-            None,
-            vec![(0, Edge::Saturation), (0, Edge::NonFinite)],
-        )
+        let edges = vec![(0, Edge::Saturation), (0, Edge::NonFinite)];
+        Facts::calculates(Cost::PerOutput(4), Batch::apart_if(rank(x, 0) >= 1), None, edges)
     }
 
     fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {

@@ -56,14 +56,8 @@ impl<D: Dim> TypeRule<D> for BitCast {
 
 impl Operator for BitCast {
     fn facts(&self, _: &[Option<&Type>]) -> Facts {
-        Facts {
-            since: 13,
-            reads: Reads::Bits,
-            cost: Cost::Moves,
-            batch: Batch::Apart,
-            linear: None,
-            edges: vec![(0, Edge::Zeros), (0, Edge::Limits)],
-        }
+        let edges = vec![(0, Edge::Zeros), (0, Edge::Limits)];
+        Facts { batch: Batch::Apart, edges, ..Facts::moves(Reads::Bits, None) }
     }
 
     fn hazards(&self, x: &[Option<&Type>]) -> Vec<Hazard> {

@@ -28,16 +28,6 @@ pub enum Direction {
     Right,
 }
 
-impl Direction {
-    /// ONNX's name.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Left => "LEFT",
-            Self::Right => "RIGHT",
-        }
-    }
-}
-
 impl Single for BitShift {
     const ROW: Row = Row::new("BitShift");
 
@@ -61,7 +51,7 @@ impl Operator for BitShift {
     }
 
     fn hazards(&self, x: &[Option<&Type>]) -> Vec<Hazard> {
-        let y = x.get(1).copied().flatten().map_or(DType::U8, |t| t.dtype);
+        let y = dtype(x, 1).unwrap_or(DType::U8);
         if y.is_signed() {
             return Vec::new();
         }

@@ -75,64 +75,13 @@ impl Operator for Cast {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::elementwise::CastLike;
-    use crate::testing::{outputs, run, tensor};
-
-    const LIKE: CastLike = CastLike { rounding: Rounding::DEFAULT };
-
-    #[test]
-    fn every_pair_of_dtypes_keeps_small_numbers() {
-        for from in DType::ALL {
-            for to in DType::ALL {
-                // A type of powers of two has no 0.
-                let numbers = if [from, to].contains(&DType::F8E8M0) { [1., 1.] } else { [0., 1.] };
-                let x = tensor(from, &[2], &numbers);
-                let y = &outputs(Cast::to(to), &[&x]).unwrap()[0];
-                assert_eq!((y.dtype(), run(Cast::to(to), &[&x])), (to, numbers.to_vec()), "{from} to {to}");
-                let like = tensor(to, &[], &[1.]);
-                assert_eq!(outputs(LIKE, &[&x, &like]).unwrap()[0], *y);
-            }
-        }
-    }
-
-    tables! {
-        floats_truncate_integers_wrap_and_truth_is_not_zero: "
-            x = f32[4] {-1.9, 0.4, nan, -0}; z = i32[2] {256, -1}
-            Cast(x) {to = bool} = bool[4] {true, true, true, false}
-            Cast(f32[2] {-1.9, 0.4}) {to = i8} = i8[2] {-1, 0}
-            Cast(z) {to = u8} = u8[2] {0, 255}
-            Cast(z) {to = bool} = bool[2] {true, true}
-            Cast(i32[] {257}) {to = bf16} = bf16[] {256}
-        ";
-    }
-
-    #[test]
-    fn hazards_leave_only_what_fits() {
-        let f64s = Type::new(DType::F64, []);
-        for to in DTypes::INTS.iter() {
-            let (least, most) = to.int_range().unwrap();
-            let Hazard::Outside { low, high, .. } = Cast::to(to).hazards(&[Some(&f64s)])[0] else { panic!() };
-            assert!(low as i128 == least && high as i128 <= most && high.next_up() as i128 >= most, "{to}");
-        }
-    }
-
-    #[test]
-    fn attributes_are_written_where_they_say_something() {
-        let attributes = |text: &str| Declared::attributes(&Cast::parse((), &text_attributes(text)).unwrap());
-        assert_eq!(attributes("f8e4m3fn 1 up"), Attributes::new().dtype("to", DType::F8E4M3FN));
-        assert_eq!(attributes("f8e8m0 0 down"), text_attributes("f8e8m0 0 down"));
-        assert_eq!(
-            attributes("f8e5m2 0 down"),
-            Attributes::new().dtype("to", DType::F8E5M2).flag("saturate", false)
-        );
-        assert_eq!(attributes("f32 0 down"), Attributes::new().dtype("to", DType::F32));
-    }
-
-    fn text_attributes(text: &str) -> Attributes {
-        let words: Vec<&str> = text.split(' ').collect();
-        let to = Attributes::new().dtype("to", words[0].parse().unwrap());
-        to.flag("saturate", words[1] == "1").name("round_mode", words[2])
-    }
+tables! {
+    floats_truncate_integers_wrap_and_truth_is_not_zero: "
+        x = f32[4] {-1.9, 0.4, nan, -0}; z = i32[2] {256, -1}
+        Cast(x) {to = bool} = bool[4] {true, true, true, false}
+        Cast(f32[2] {-1.9, 0.4}) {to = i8} = i8[2] {-1, 0}
+        Cast(z) {to = u8} = u8[2] {0, 255}
+        Cast(z) {to = bool} = bool[2] {true, true}
+        Cast(i32[] {257}) {to = bf16} = bf16[] {256}
+    ";
 }

@@ -36,18 +36,13 @@ impl<D: Dim> TypeRule<D> for CastLike {
     }
 }
 
-/// The dtype of the operand whose elements do not matter.
-fn like(x: &[Option<&Type>]) -> Option<DType> {
-    x.get(1).copied().flatten().map(|like| like.dtype)
-}
-
 impl Operator for CastLike {
     fn facts(&self, x: &[Option<&Type>]) -> Facts {
-        convert::facts(x, like(x))
+        convert::facts(x, dtype(x, 1))
     }
 
     fn hazards(&self, x: &[Option<&Type>]) -> Vec<Hazard> {
-        convert::hazards(x, like(x))
+        convert::hazards(x, dtype(x, 1))
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {

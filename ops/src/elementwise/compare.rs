@@ -54,18 +54,9 @@ impl<D: Dim> TypeRule<D> for Compare {
 impl Operator for Compare {
     fn facts(&self, _: &[Option<&Type>]) -> Facts {
         // A zero is met by either of both, so that some have to be there.
-        Facts::calculates(
-            Cost::PerOutput(1),
-            Batch::Together,
-            None,
-            vec![
-                (0, Edge::Meets(1)),
-                (1, Edge::Meets(0)),
-                (1, Edge::Zeros),
-                (0, Edge::NonFinite),
-                (1, Edge::NonFinite),
-            ],
-        )
+        let met = [(0, Edge::Meets(1)), (1, Edge::Meets(0)), (1, Edge::Zeros)];
+        let edges = met.into_iter().chain([(0, Edge::NonFinite), (1, Edge::NonFinite)]).collect();
+        Facts::calculates(Cost::PerOutput(1), Batch::Together, None, edges)
     }
 
     fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {

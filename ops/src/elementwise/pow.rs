@@ -59,7 +59,7 @@ impl Operator for Pow {
     }
 
     fn hazards(&self, x: &[Option<&Type>]) -> Vec<Hazard> {
-        let [base, exponent] = [0, 1].map(|i| x.get(i).copied().flatten().map_or(DType::F32, |t| t.dtype));
+        let [base, exponent] = [0, 1].map(|i| dtype(x, i).unwrap_or(DType::F32));
         match (base.float(), exponent.is_float()) {
             // A negative base has no real power in general, and 0 has no negative one.
             (Some(format), true) => {

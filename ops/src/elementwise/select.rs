@@ -38,12 +38,8 @@ impl EitherKind for Where {
     const OF: usize = 1;
 
     fn facts(&self, _: &[Option<&Type>]) -> Facts {
-        Facts::calculates(
-            Cost::PerOutput(1),
-            Batch::Together,
-            None,
-            vec![(1, Edge::NonFinite), (2, Edge::NonFinite)],
-        )
+        let edges = vec![(1, Edge::NonFinite), (2, Edge::NonFinite)];
+        Facts::calculates(Cost::PerOutput(1), Batch::Together, None, edges)
     }
 
     fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {

@@ -74,12 +74,8 @@ impl<D: Dim> TypeRule<D> for Variadic {
 impl Operator for Variadic {
     fn facts(&self, x: &[Option<&Type>]) -> Facts {
         let met = if x.len() > 1 { &[(0, Edge::Meets(1)), (1, Edge::Meets(0))][..] } else { &[] };
-        Facts::calculates(
-            Cost::PerOutput(x.len() as u64),
-            Batch::Together,
-            None,
-            (0..x.len()).map(|i| (i, Edge::NonFinite)).chain(met.iter().copied()).collect(),
-        )
+        let edges = (0..x.len()).map(|i| (i, Edge::NonFinite)).chain(met.iter().copied()).collect();
+        Facts::calculates(Cost::PerOutput(x.len() as u64), Batch::Together, None, edges)
     }
 
     fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {

@@ -43,14 +43,8 @@ impl Operator for NonZero {
     fn facts(&self, x: &[Option<&Type>]) -> Facts {
         let is_float = x[0].is_some_and(|t| t.dtype.is_float());
         let edges = [(0, Edge::NonFinite), (0, Edge::Zeros), (0, Edge::Denormals)];
-        Facts {
-            since: 13,
-            reads: Reads::Elements,
-            cost: Cost::Moves,
-            batch: Batch::Together,
-            linear: None,
-            edges: if is_float { edges.to_vec() } else { Vec::new() },
-        }
+        let edges = if is_float { edges.to_vec() } else { Vec::new() };
+        Facts { edges, ..Facts::moves(Reads::Elements, None) }
     }
 
     fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {

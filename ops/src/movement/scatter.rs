@@ -148,3 +148,15 @@ fn combined<T: Copy>(
     places.iter().zip(updates).for_each(|(&place, &update)| landed[place].push(update));
     array(x.shape(), x.iter().zip(landed).map(|(&x, updates)| combine(x, &updates)).collect())
 }
+
+#[cfg(test)]
+tables! {
+    updates_meet_at_one_place: "
+        to = i32[3] {1, 1, -1}
+        ScatterElements(u8[2] {5, 250}, to, u8[3] {1, 2, 4}) {reduction = 'add'} = u8[2] {5, 1}
+        ScatterElements(f64[2] {5, 2}, to, f64[3] {0.5, -3, 2}) {reduction = 'mul'} = f64[2] {5, -6}
+        ScatterElements(f16[2] {5, 2}, to, f16[3] {3, -3, 2}) {reduction = 'max'} = f16[2] {5, 3}
+        ScatterElements(i8[2] {5, -2}, to, i8[3] {3, -3, 2}) {reduction = 'min'} = i8[2] {5, -3}
+        ScatterElements(f32[2] {5, 2}, to, f32[3] {1, 1, 1}) = f32[2] {5, nan}
+    ";
+}

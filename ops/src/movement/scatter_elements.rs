@@ -80,14 +80,6 @@ tables! {
         ScatterElements(x, i64[1, 2] {1, 3}, updates) {axis = 1} = f32[1, 5] {1, 1.5, 3, 2, 5}
         ScatterElements(x, i64[1, 2] {1, -4}, updates) {axis = 1, reduction = 'add'} = f32[1, 5] {1, 5.5, 3, 4, 5}
     ";
-    updates_meet_at_one_place: "
-        to = i32[3] {1, 1, -1}
-        ScatterElements(u8[2] {5, 250}, to, u8[3] {1, 2, 4}) {reduction = 'add'} = u8[2] {5, 1}
-        ScatterElements(f64[2] {5, 2}, to, f64[3] {0.5, -3, 2}) {reduction = 'mul'} = f64[2] {5, -6}
-        ScatterElements(f16[2] {5, 2}, to, f16[3] {3, -3, 2}) {reduction = 'max'} = f16[2] {5, 3}
-        ScatterElements(i8[2] {5, -2}, to, i8[3] {3, -3, 2}) {reduction = 'min'} = i8[2] {5, -3}
-        ScatterElements(f32[2] {5, 2}, to, f32[3] {1, 1, 1}) = f32[2] {5, nan}
-    ";
     more_updates_than_places_and_sums_of_truth_are_undefined: "
         ScatterElements(f32[2], i64[3], f32[3]) has the hazards [Outside { operand: 1, low: -2.0, high: 1.0 }, Always]
         ScatterElements(bool[2], i64[2], bool[2]) has the hazards [Outside { operand: 1, low: -2.0, high: 1.0 }]

@@ -53,13 +53,12 @@ fn places<A: Arith>(c: &Call<'_, A>) -> Places {
     let length = indices.shape()[indices.ndim() - 1];
     let (into, rest) = shape.split_at(length);
     let inner: usize = rest.iter().product();
-    let lists = indices.len() / length;
     let all: Vec<A::Z> = indices.iter().copied().collect();
     let target = |update: usize| {
-        let list = &all[update / inner * length..][..length];
-        point_at(c.arith, list.iter().copied(), into).map(|at| place(&at, into) * inner + update % inner)
+        let list = all[update / inner * length..][..length].iter().copied();
+        point_at(c.arith, list, into).map(|at| place(&at, into) * inner + update % inner)
     };
-    (0..lists * inner).map(target).collect()
+    (0..indices.len() / length * inner).map(target).collect()
 }
 
 impl Operator for ScatterNd {

@@ -55,21 +55,16 @@ impl Single for Squeeze {
 impl<D: Dim> TypeRule<D> for Squeeze {
     fn infer(&self, x: Args<'_, D>, r: &mut dyn Rule<D>) -> Result<Vec<Type<D>>, Reject> {
         let x = x.need(0)?;
-        let mut shape = Vec::with_capacity(x.rank());
+        let mut shape = x.shape.clone();
         if let Some(list) = &self.axes {
             let gone = axes(list, x.rank())?;
             gone.iter().try_for_each(|&a| r.eq(D::from(1), x.shape[a]))?;
-            shape.extend((0..x.rank()).filter(|a| !gone.contains(a)).map(|a| x.shape[a]));
+            shape = (0..x.rank()).filter(|a| !gone.contains(a)).map(|a| x.shape[a]).collect();
         } else {
-            for &size in &x.shape {
-                match size.known() {
-                    Some(1) => continue,
-                    Some(_) => {}
-                    // The output's rank hangs on it, so an unknown size is taken to be more than 1.
-                    None => r.le(D::from(2), size)?,
-                }
-                shape.push(size);
-            }
+            shape.retain(|size| size.known() != Some(1));
+            // The output's rank hangs on them, so unknown sizes are taken to be more than 1.
+            let mut unknown = shape.iter().filter(|size| size.known().is_none());
+            unknown.try_for_each(|&size| r.le(D::from(2), size))?;
         }
         Ok(vec![Type::new(x.dtype, shape)])
     }

@@ -1,7 +1,6 @@
 //! `AveragePool`: the mean of the elements under a window.
 
 use crate::nn::pooling::{Pooling, undefined_if};
-use crate::nn::window;
 use crate::prelude::*;
 
 attributes! {
@@ -42,14 +41,7 @@ impl<D: Dim> TypeRule<D> for AveragePool<D> {
 
 impl Operator for AveragePool {
     fn facts(&self, x: &[Option<&Type>]) -> Facts {
-        Facts {
-            since: self.pool.since(x),
-            reads: Reads::Elements,
-            cost: Cost::PerOutput(self.pool.cells() + 1),
-            batch: Batch::apart_if(rank(x, 0) >= 1),
-            linear: None,
-            edges: vec![(0, Edge::Stall)],
-        }
+        self.pool.facts(x, self.pool.cells() + 1, vec![(0, Edge::Stall)])
     }
 
     fn hazards(&self, x: &[Option<&Type>]) -> Vec<Hazard> {
@@ -58,7 +50,7 @@ impl Operator for AveragePool {
     }
 
     fn effort(&self, x: &[Option<&Type>], y: &[Type]) -> Effort {
-        window::effort(self.facts(x).cost.flops(x, y), &self.pool.kernel_shape, &y[0].shape[2..], &y[0])
+        self.pool.effort(self.facts(x).cost.flops(x, y), &y[0])
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {

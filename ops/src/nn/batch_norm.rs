@@ -123,7 +123,7 @@ impl Operator for BatchNorm {
         if self.training_mode {
             return Vec::new();
         }
-        let most = x.get(4).copied().flatten().and_then(|t| t.dtype.float());
+        let most = dtype(x, 4).and_then(DType::float);
         most.map(|f| Hazard::Outside { operand: 4, low: 0.0, high: f.max_finite() }).into_iter().collect()
     }
 

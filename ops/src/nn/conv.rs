@@ -55,14 +55,11 @@ impl<D: Dim> TypeRule<D> for Conv<D> {
 impl Operator for Conv {
     fn facts(&self, x: &[Option<&Type>]) -> Facts {
         let taps = x[1].map_or(0, |w| w.shape[1..].iter().product::<i64>()) as u64;
-        let bias = u64::from(x.get(2).copied().flatten().is_some());
+        let bias = u64::from(operand(x, 2).is_some());
         // A bias is not scaled along.
-        Facts::calculates(
-            Cost::PerOutput(2 * taps + bias),
-            Batch::apart_if(rank(x, 0) >= 1),
-            (x.len() == 2).then_some(0),
-            vec![(0, Edge::Stall)],
-        )
+        let linear = (x.len() == 2).then_some(0);
+        let (cost, batch) = (Cost::PerOutput(2 * taps + bias), Batch::apart_if(rank(x, 0) >= 1));
+        Facts::calculates(cost, batch, linear, vec![(0, Edge::Stall)])
     }
 
     fn hazards(&self, x: &[Option<&Type>]) -> Vec<Hazard> {

@@ -184,12 +184,9 @@ impl Operator for ConvTranspose {
     fn facts(&self, x: &[Option<&Type>]) -> Facts {
         let cells = x[1].map_or(0, |w| w.shape[1..].iter().product::<i64>()) as u64;
         // A bias is not scaled along.
-        Facts::calculates(
-            Cost::PerInput(2 * cells),
-            Batch::apart_if(rank(x, 0) >= 1),
-            (x.len() == 2).then_some(0),
-            vec![(0, Edge::Stall)],
-        )
+        let linear = (x.len() == 2).then_some(0);
+        let (cost, batch) = (Cost::PerInput(2 * cells), Batch::apart_if(rank(x, 0) >= 1));
+        Facts::calculates(cost, batch, linear, vec![(0, Edge::Stall)])
     }
 
     fn hazards(&self, x: &[Option<&Type>]) -> Vec<Hazard> {

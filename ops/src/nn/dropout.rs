@@ -73,14 +73,7 @@ fn leaves_out<A: Arith>(c: &Call<'_, A>) -> Option<i128> {
 
 impl Operator for Dropout {
     fn facts(&self, x: &[Option<&Type>]) -> Facts {
-        Facts {
-            since: 13,
-            reads: Reads::Elements,
-            cost: Cost::Moves,
-            batch: Batch::apart_if(rank(x, 0) >= 1),
-            linear: Some(0),
-            edges: Vec::new(),
-        }
+        Facts { batch: Batch::apart_if(rank(x, 0) >= 1), ..Facts::moves(Reads::Elements, Some(0)) }
     }
 
     fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {

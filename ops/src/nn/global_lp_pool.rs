@@ -1,7 +1,7 @@
 //! `GlobalLpPool`: the norm of each channel of each image.
 
 use super::global_pool::pooled;
-use super::lp_pool::norm;
+use super::norm::norm;
 use crate::prelude::*;
 
 attributes! {

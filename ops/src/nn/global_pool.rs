@@ -48,12 +48,8 @@ pub(super) fn pooled<D: Dim>(x: Args<'_, D>, r: &mut dyn Rule<D>) -> Result<Type
 
 impl Operator for GlobalPool {
     fn facts(&self, x: &[Option<&Type>]) -> Facts {
-        Facts::calculates(
-            Cost::PerInput(1),
-            Batch::apart_if(rank(x, 0) >= 1),
-            None,
-            vec![(0, Edge::Stall), (0, Edge::Alike)],
-        )
+        let edges = vec![(0, Edge::Stall), (0, Edge::Alike)];
+        Facts::calculates(Cost::PerInput(1), Batch::apart_if(rank(x, 0) >= 1), None, edges)
     }
 
     fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {

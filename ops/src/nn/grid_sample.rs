@@ -170,11 +170,7 @@ impl Operator for GridSample {
         };
         Facts {
             since: if is_old { 13 } else { RENAMED },
-            reads: Reads::Elements,
-            cost: Cost::PerOutput(each << axes.min(8)),
-            batch: Batch::Together,
-            linear: Some(0),
-            edges: Vec::new(),
+            ..Facts::calculates(Cost::PerOutput(each << axes.min(8)), Batch::Together, Some(0), Vec::new())
         }
     }
 

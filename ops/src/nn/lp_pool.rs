@@ -1,7 +1,7 @@
 //! `LpPool`: the norm of the elements under a window.
 
+use crate::nn::norm::norm;
 use crate::nn::pooling::{Pooling, View, undefined_if};
-use crate::nn::window;
 use crate::prelude::*;
 
 attributes! {
@@ -20,23 +20,6 @@ attributes! {
         /// The norm is (Σ|x|ᵖ)^(1/p).
         pub p: i64 { 1.. } = 2,
     }
-}
-
-/// (Σ|x|ᵖ)^(1/p). The powers are as good as a power is where an implementation has no other way for p of 1 and 2.
-pub(super) fn norm<A: Arith>(p: i64, a: &A, xs: impl Iterator<Item = A::R> + Clone) -> A::R {
-    match p {
-        1 => a.either(a.sum(xs.clone().map(|x| a.abs(x))), || norm_by_powers(p, a, xs)),
-        2 => {
-            let root = a.call(Fun::Sqrt, a.dot(xs.clone().map(|x| (x, x))));
-            a.either(root, || norm_by_powers(p, a, xs))
-        }
-        _ => norm_by_powers(p, a, xs),
-    }
-}
-
-fn norm_by_powers<A: Arith>(p: i64, a: &A, xs: impl Iterator<Item = A::R>) -> A::R {
-    let p = a.real(p as f64);
-    a.pow(a.sum(xs.map(|x| a.pow(a.abs(x), p))), a.div(a.real(1.0), p))
 }
 
 impl Single for LpPool {
@@ -66,14 +49,7 @@ impl LpPool {
 
 impl Operator for LpPool {
     fn facts(&self, x: &[Option<&Type>]) -> Facts {
-        Facts {
-            since: self.pool.since(x),
-            reads: Reads::Elements,
-            cost: Cost::PerOutput(2 * self.pool.cells() + 1),
-            batch: Batch::apart_if(rank(x, 0) >= 1),
-            linear: None,
-            edges: Vec::new(),
-        }
+        self.pool.facts(x, 2 * self.pool.cells() + 1, Vec::new())
     }
 
     fn hazards(&self, x: &[Option<&Type>]) -> Vec<Hazard> {
@@ -81,7 +57,7 @@ impl Operator for LpPool {
     }
 
     fn effort(&self, x: &[Option<&Type>], y: &[Type]) -> Effort {
-        window::effort(self.facts(x).cost.flops(x, y), &self.pool.kernel_shape, &y[0].shape[2..], &y[0])
+        self.pool.effort(self.facts(x).cost.flops(x, y), &y[0])
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
@@ -93,37 +69,18 @@ impl Operator for LpPool {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn nothing_is_said_where_several_windows_would_start_in_the_padding_at_the_end() {
-        let late = |size: i64, ceil_mode: i64| {
-            let wide =
-                Attributes::new().ints("kernel_shape", &[1]).ints("strides", &[3]).ints("pads", &[2, 2]);
-            let op: LpPool = LpPool::parse((), &wide.int("ceil_mode", ceil_mode)).unwrap();
-            let x = Type::new(DType::F32, [1, 1, size]);
-            (op.pool.window.late(&[size], &[1]), op.is_open(&x))
-        };
-        // Of four windows, at -2, 1, 4 and 7, one or two.
-        assert_eq!(late(4, 1), (2, true));
-        assert_eq!(late(5, 1), (1, false));
-        assert_eq!(late(4, 0), (0, false));
-    }
-
-    tables! {
-        every_norm_ignores_signs: "
-            x = f64[1, 1, 3] {-1, -2, -3}
-            LpPool(x) {kernel_shape = [2]} = f64[1, 1, 2] {√5, √13}
-            LpPool(x) {kernel_shape = [2], p = 1} = f64[1, 1, 2] {3, 5}
-            // The third roots of 9 and 35.
-            LpPool(x) {kernel_shape = [2], p = 3} ≈ f64[1, 1, 2] {2.0800838230519041, 3.2710663101885897}
-            LpPool(x) {kernel_shape = [2], p = 0} is refused
-        ";
-        padding_is_zeros: "
-            x = f64[1, 1, 2] {-1, -2}; y = f64[1, 1, 3] {-1, -2, -3}
-            LpPool(x) {kernel_shape = [2], pads = [2, 0], p = 1} = f64[1, 1, 3] {0, 1, 3}
-            LpPool(y) {kernel_shape = [2], dilations = [2], p = 1} = f64[1, 1, 1] {4}
-        ";
-    }
+tables! {
+    every_norm_ignores_signs: "
+        x = f64[1, 1, 3] {-1, -2, -3}
+        LpPool(x) {kernel_shape = [2]} = f64[1, 1, 2] {√5, √13}
+        LpPool(x) {kernel_shape = [2], p = 1} = f64[1, 1, 2] {3, 5}
+        // The third roots of 9 and 35.
+        LpPool(x) {kernel_shape = [2], p = 3} ≈ f64[1, 1, 2] {2.0800838230519041, 3.2710663101885897}
+        LpPool(x) {kernel_shape = [2], p = 0} is refused
+    ";
+    padding_is_zeros: "
+        x = f64[1, 1, 2] {-1, -2}; y = f64[1, 1, 3] {-1, -2, -3}
+        LpPool(x) {kernel_shape = [2], pads = [2, 0], p = 1} = f64[1, 1, 3] {0, 1, 3}
+        LpPool(y) {kernel_shape = [2], dilations = [2], p = 1} = f64[1, 1, 1] {4}
+    ";
 }

@@ -1,7 +1,7 @@
 //! `MaxPool`: the largest element under a window, and where it was.
 
 use crate::nn::pooling::{Pooling, View, undefined_if};
-use crate::nn::window::{self, Tap};
+use crate::nn::window::Tap;
 use crate::prelude::*;
 
 attributes! {
@@ -66,14 +66,7 @@ fn column_major(mut row_major: usize, shape: &[usize]) -> usize {
 
 impl Operator for MaxPool {
     fn facts(&self, x: &[Option<&Type>]) -> Facts {
-        Facts {
-            since: self.pool.since(x),
-            reads: Reads::Elements,
-            cost: Cost::PerOutput(self.pool.cells()),
-            batch: Batch::apart_if(rank(x, 0) >= 1),
-            linear: None,
-            edges: vec![(0, Edge::Alike), (0, Edge::Limits), (0, Edge::NonFinite)],
-        }
+        self.pool.facts(x, self.pool.cells(), vec![(0, Edge::Alike), (0, Edge::Limits), (0, Edge::NonFinite)])
     }
 
     fn hazards(&self, x: &[Option<&Type>]) -> Vec<Hazard> {
@@ -81,7 +74,7 @@ impl Operator for MaxPool {
     }
 
     fn effort(&self, x: &[Option<&Type>], y: &[Type]) -> Effort {
-        window::effort(self.facts(x).cost.flops(x, y), &self.pool.kernel_shape, &y[0].shape[2..], &y[0])
+        self.pool.effort(self.facts(x).cost.flops(x, y), &y[0])
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {

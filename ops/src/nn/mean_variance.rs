@@ -83,33 +83,17 @@ impl Operator for MeanVariance {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::testing::{parse, run, tensor};
-    use approx::assert_abs_diff_eq;
-
-    #[test]
-    fn the_value_far_from_zero_does_not_cancel() {
-        let step = 2f64.powi(-11);
-        let x = tensor(DType::F32, &[3], &[4096.0, 4096.0 + step, 4096.0]);
-        let y = run(MeanVariance { axes: vec![0] }, &[&x]);
-        // The mean is a third of the step above, the variance 2/9 of its square.
-        let wanted = 2.0 / 3.0 * step / (step * 2f64.sqrt() / 3.0 + 1e-9);
-        assert_abs_diff_eq!(y[1], wanted, epsilon = 1e-6);
-    }
-
-    tables! {
-        every_channel_by_default: "
-            x = f32[2, 2, 1, 1] {1, 0.1, 3, 0.1}
-            MeanVarianceNormalization(x) = f32[2, 2, 1, 1] {-1, 0, 1, 0}
-        ";
-    }
-
-    #[test]
-    fn all_axes_without_any() {
-        let x = tensor(DType::F32, &[2, 2, 1, 1], &[1., 0.1, 3., 0.1]);
-        let all = parse::<MeanVariance>("MeanVarianceNormalization", &Attributes::new().ints("axes", &[]));
-        let sum: f64 = run(all, &[&x]).iter().sum();
-        assert_abs_diff_eq!(sum, 0.0, epsilon = 1e-6);
-    }
+tables! {
+    the_value_far_from_zero_does_not_cancel: "
+        // The mean is a third of the step of 2⁻¹¹ above, the variance 2/9 of its square.
+        x = f32[3] {4096, 4096.00048828125, 4096}; y = f32[3] {-0.7071037091998936, 1.4142074183997873, -0.7071037091998936}
+        MeanVarianceNormalization(x) {axes = [0]} ≈ y
+    ";
+    every_channel_by_default_and_all_axes_without_any: "
+        x = f32[2, 2, 1, 1] {1, 0.1, 3, 0.1}
+        MeanVarianceNormalization(x) = f32[2, 2, 1, 1] {-1, 0, 1, 0}
+        // The mean is 1.05 and the variance 1.4025.
+        y = f32[2, 2, 1, 1] {-0.05/√1.4025, -0.95/√1.4025, 1.95/√1.4025, -0.95/√1.4025}
+        MeanVarianceNormalization(x) {axes = []} ≈ y
+    ";
 }

@@ -18,6 +18,7 @@ pub mod lp_pool;
 pub mod lrn;
 pub mod max_pool;
 pub mod mean_variance;
+mod norm;
 mod normalize;
 pub mod pooling;
 pub mod rms_norm;

@@ -5,7 +5,7 @@ use ir::{DType, Dim, Sym, Type};
 
 use crate::arith::{Arith, Fun};
 use crate::draw::Draw;
-use crate::operator::Edge;
+use crate::operator::{Edge, dtype};
 use crate::rule::{Reject, Rule};
 
 /// A lane with mean 0 and variance 1.
@@ -39,7 +39,7 @@ pub(super) fn staged<A: Arith>(a: &A, stage: DType, from: DType, lane: &[A::R]) 
 /// Where implementations part: on lanes of equal elements, and on elements whose squares the first stage has and their dtype has not.
 pub(super) fn edges(x: &[Option<&Type>], stage: DType) -> Vec<(usize, Edge)> {
     let largest = |dtype: DType| dtype.float().map_or(f64::INFINITY, FloatFormat::max_finite);
-    let is_wider = x.first().copied().flatten().is_some_and(|x| largest(x.dtype).powf(1.5) <= largest(stage));
+    let is_wider = dtype(x, 0).is_some_and(|dtype| largest(dtype).powf(1.5) <= largest(stage));
     let squares = is_wider.then_some((0, Edge::Squares));
     squares.into_iter().chain([(0, Edge::Alike)]).collect()
 }

@@ -8,8 +8,8 @@ use crate::attributes::{self, Part};
 use crate::data::Call;
 use crate::draw::Draw;
 use crate::lanes::array;
-use crate::nn::window::{Tap, Window, padded_cells, taps};
-use crate::operator::Hazard;
+use crate::nn::window::{self, Tap, Window, padded_cells, taps};
+use crate::operator::{Batch, Cost, Edge, Effort, Facts, Hazard, operand, rank};
 use crate::rule::{Args, Reject, Rule};
 
 /// A window of a stated size.
@@ -87,9 +87,17 @@ impl Pooling {
         i64::product(&self.kernel_shape).max(0) as u64
     }
 
-    /// The first opset in which pooling X, the first operand, has as many positions as here.
-    pub fn since(&self, x: &[Option<&Type>]) -> u32 {
-        self.window.since(x, &self.kernel_shape)
+    /// What is known of pooling X, the first operand, where each element of the result takes so many operations.
+    pub fn facts(&self, x: &[Option<&Type>], each: u64, edges: Vec<(usize, Edge)>) -> Facts {
+        Facts {
+            since: self.window.since(x, &self.kernel_shape),
+            ..Facts::calculates(Cost::PerOutput(each), Batch::apart_if(rank(x, 0) >= 1), None, edges)
+        }
+    }
+
+    /// What walking over the windows takes, where the steps under them are so many operations.
+    pub fn effort(&self, operations: u64, y: &Type) -> Effort {
+        window::effort(operations, &self.kernel_shape, &y.shape[2..], y)
     }
 
     /// Whether the standard leaves open which cells of X the windows see.
@@ -132,6 +140,25 @@ impl Pooling {
 
 /// A hazard where a condition holds of X, the first operand.
 pub fn undefined_if(x: &[Option<&Type>], holds: impl Fn(&Type) -> bool) -> Vec<Hazard> {
-    let is_undefined = x.first().copied().flatten().is_some_and(holds);
+    let is_undefined = operand(x, 0).is_some_and(holds);
     is_undefined.then_some(Hazard::Always).into_iter().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ir::DType;
+
+    #[test]
+    fn nothing_is_said_where_several_windows_would_start_in_the_padding_at_the_end() {
+        let late = |size: i64, ceil_mode: i64| {
+            let wide = Attributes::new().ints("kernel_shape", &[1]).ints("strides", &[3]);
+            let pool = Pooling::read(&wide.ints("pads", &[2, 2]).int("ceil_mode", ceil_mode)).unwrap();
+            (pool.window.late(&[size], &[1]), pool.is_open(&Type::new(DType::F32, [1, 1, size])))
+        };
+        // Of four windows, at -2, 1, 4 and 7, one or two.
+        assert_eq!(late(4, 1), (2, true));
+        assert_eq!(late(5, 1), (1, false));
+        assert_eq!(late(4, 0), (0, false));
+    }
 }

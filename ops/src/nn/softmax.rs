@@ -82,12 +82,8 @@ impl Operator for Softmax {
     fn facts(&self, x: &[Option<&Type>]) -> Facts {
         let rank = rank(x, 0);
         let is_first = self.axis == 0 || self.axis == -(rank as i64);
-        Facts::calculates(
-            Cost::PerOutput(5),
-            Batch::apart_if(rank >= 2 && !is_first),
-            None,
-            vec![(0, Edge::Saturation), (0, Edge::Alike), (0, Edge::Zeros)],
-        )
+        let edges = vec![(0, Edge::Saturation), (0, Edge::Alike), (0, Edge::Zeros)];
+        Facts::calculates(Cost::PerOutput(5), Batch::apart_if(rank >= 2 && !is_first), None, edges)
     }
 
     fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {

@@ -5,7 +5,7 @@ use ndarray::Dimension;
 
 use crate::attributes::{self, Part};
 use crate::draw::Draw;
-use crate::operator::Effort;
+use crate::operator::{Effort, operand};
 use crate::rule::{Check, Reject, Rule, accepted};
 
 /// How padding is chosen.
@@ -239,8 +239,7 @@ impl Window {
     /// The first opset in which pooling X, the first operand, has as many positions as here. Until 22 the standard
     /// counts in `ceil_mode` also positions that start in the padding at the end, on which nothing is defined.
     pub fn since(&self, x: &[Option<&Type>], kernel: &[i64]) -> u32 {
-        let x = x.first().copied().flatten();
-        let late = x.map_or(0, |x| self.late(x.shape.get(2..).unwrap_or_default(), kernel));
+        let late = operand(x, 0).map_or(0, |x| self.late(x.shape.get(2..).unwrap_or_default(), kernel));
         if late > 0 { 22 } else { 13 }
     }
 

@@ -148,23 +148,18 @@ pub(super) fn quantized<A: Arith>(a: &A, quotient: A::R, point: A::Z, (low, high
 
 impl Operator for QuantizeLinear {
     fn facts(&self, x: &[Option<&Type>]) -> Facts {
-        let dtype = |i: usize| x.get(i).copied().flatten().map(|t| t.dtype);
-        let differ = [0, 1].map(dtype);
         // What a float of 8 bits makes of an infinity is what `saturate` says. To an integer it is the largest.
-        let is_float = dtype(2).or(self.output_dtype).is_some_and(DType::is_float);
+        let is_float = dtype(x, 2).or(self.output_dtype).is_some_and(DType::is_float);
         let far = if is_float { Edge::NonFinite } else { Edge::Saturation };
+        let edges = vec![(0, far), (0, Edge::Limits), (0, Edge::Halves(1))];
         Facts {
-            since: if differ[0] == differ[1] { 13 } else { 23 },
-            reads: Reads::Elements,
-            cost: Cost::PerOutput(3),
-            batch: Batch::Together,
-            linear: None,
-            edges: vec![(0, far), (0, Edge::Limits), (0, Edge::Halves(1))],
+            since: if dtype(x, 0) == dtype(x, 1) { 13 } else { 23 },
+            ..Facts::calculates(Cost::PerOutput(3), Batch::Together, None, edges)
         }
     }
 
     fn hazards(&self, x: &[Option<&Type>]) -> Vec<Hazard> {
-        let scale = x.get(1).copied().flatten().and_then(|t| t.dtype.float());
+        let scale = dtype(x, 1).and_then(DType::float);
         let positive = |format: ir::format::FloatFormat| Hazard::Outside {
             operand: 1,
             low: format.min_normal(),

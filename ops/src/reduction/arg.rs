@@ -88,12 +88,8 @@ impl<D: Dim> TypeRule<D> for Arg {
 
 impl Operator for Arg {
     fn facts(&self, _: &[Option<&Type>]) -> Facts {
-        Facts::calculates(
-            Cost::PerInput(1),
-            Batch::Together,
-            None,
-            vec![(0, Edge::Alike), (0, Edge::Zeros), (0, Edge::Limits)],
-        )
+        let edges = vec![(0, Edge::Alike), (0, Edge::Zeros), (0, Edge::Limits)];
+        Facts::calculates(Cost::PerInput(1), Batch::Together, None, edges)
     }
 
     fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {

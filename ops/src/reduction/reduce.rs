@@ -300,7 +300,7 @@ impl Operator for Reduce {
     }
 
     fn hazards(&self, x: &[Option<&Type>]) -> Vec<Hazard> {
-        let Some(ty) = x.first().copied().flatten() else { return Vec::new() };
+        let Some(ty) = operand(x, 0) else { return Vec::new() };
         if self.is_undefined(ty) {
             return vec![Hazard::Always];
         }

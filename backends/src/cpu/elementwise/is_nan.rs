@@ -1,7 +1,7 @@
 //! IsNaN.
 
 use crate::cpu::call::Call;
-use crate::cpu::element::{Number, Numeric, dispatch_real};
+use crate::cpu::element::{Numeric, dispatch_real};
 use crate::cpu::error::Outputs;
 
 pub(crate) fn run(c: &Call<'_>) -> Outputs {

@@ -97,3 +97,37 @@ fn edges(x: &[Option<&Type>], to: DType) -> Vec<(usize, Edge)> {
         _ => Vec::new(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::elementwise::{Cast, CastLike};
+    use crate::testing::{outputs, run, tensor};
+
+    const LIKE: CastLike = CastLike { rounding: Rounding::DEFAULT };
+
+    #[test]
+    fn every_pair_of_dtypes_keeps_small_numbers() {
+        for from in DType::ALL {
+            for to in DType::ALL {
+                // A type of powers of two has no 0.
+                let numbers = if [from, to].contains(&DType::F8E8M0) { [1., 1.] } else { [0., 1.] };
+                let x = tensor(from, &[2], &numbers);
+                let y = &outputs(Cast::to(to), &[&x]).unwrap()[0];
+                assert_eq!((y.dtype(), run(Cast::to(to), &[&x])), (to, numbers.to_vec()), "{from} to {to}");
+                let like = tensor(to, &[], &[1.]);
+                assert_eq!(outputs(LIKE, &[&x, &like]).unwrap()[0], *y);
+            }
+        }
+    }
+
+    #[test]
+    fn hazards_leave_only_what_fits() {
+        let f64s = Type::new(DType::F64, []);
+        for to in DTypes::INTS.iter() {
+            let (least, most) = to.int_range().unwrap();
+            let Hazard::Outside { low, high, .. } = Cast::to(to).hazards(&[Some(&f64s)])[0] else { panic!() };
+            assert!(low as i128 == least && high as i128 <= most && high.next_up() as i128 >= most, "{to}");
+        }
+    }
+}

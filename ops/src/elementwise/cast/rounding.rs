@@ -86,3 +86,27 @@ impl Part for Rounding {
 pub(crate) fn is_narrow(to: DType) -> bool {
     to.is_float() && to.bits() <= 8
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::elementwise::Cast;
+
+    #[test]
+    fn attributes_are_written_where_they_say_something() {
+        let attributes = |text: &str| Declared::attributes(&Cast::parse((), &text_attributes(text)).unwrap());
+        assert_eq!(attributes("f8e4m3fn 1 up"), Attributes::new().dtype("to", DType::F8E4M3FN));
+        assert_eq!(attributes("f8e8m0 0 down"), text_attributes("f8e8m0 0 down"));
+        assert_eq!(
+            attributes("f8e5m2 0 down"),
+            Attributes::new().dtype("to", DType::F8E5M2).flag("saturate", false)
+        );
+        assert_eq!(attributes("f32 0 down"), Attributes::new().dtype("to", DType::F32));
+    }
+
+    fn text_attributes(text: &str) -> Attributes {
+        let words: Vec<&str> = text.split(' ').collect();
+        let to = Attributes::new().dtype("to", words[0].parse().unwrap());
+        to.flag("saturate", words[1] == "1").name("round_mode", words[2])
+    }
+}
