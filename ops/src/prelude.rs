@@ -24,4 +24,4 @@ pub(crate) use crate::rule::{
 };
 pub(crate) use crate::spec::{Deviation, Row, found, list, outputs, scalar, single};
 #[cfg(test)]
-pub(crate) use crate::testing::tables;
+pub(crate) use crate::testing::table::tables;

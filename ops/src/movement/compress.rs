@@ -72,10 +72,9 @@ impl EitherKind for Compress {
         let of_axis = self.axis.map(|along| c.axis(along));
         let (x, along) = of_axis.map_or((&list, 0), |along| (x, along));
         let places = self.places(c);
-        vec![lanes::build(&c.extents(0), |at| match &places {
-            Pointed::At(places) => x[moved(at, along, places[at[along]]).as_slice()],
-            Pointed::Unknown => K::unknown(c.arith),
-            Pointed::Undefined => K::undefined(c.arith),
+        vec![lanes::build(&c.extents(0), |at| {
+            let source = |places: &Vec<usize>| x[moved(at, along, places[at[along]]).as_slice()];
+            places.as_ref().element::<A, K>(c.arith, source)
         })]
     }
 }

@@ -13,6 +13,15 @@ pub(super) enum Pointed<P> {
 }
 
 impl<P> Pointed<P> {
+    /// The position, or why there is none, as often as it is asked for.
+    pub(super) fn as_ref(&self) -> Pointed<&P> {
+        match self {
+            Self::At(position) => Pointed::At(position),
+            Self::Unknown => Pointed::Unknown,
+            Self::Undefined => Pointed::Undefined,
+        }
+    }
+
     /// What a function makes of the position.
     pub(super) fn map<Q>(self, f: impl FnOnce(P) -> Q) -> Pointed<Q> {
         match self {
