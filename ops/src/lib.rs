@@ -33,6 +33,7 @@
 //! | [`list`] | the one list, from which [`Op`] is made |
 //! | [`lanes`] | walking tensors along some of their axes |
 //! | [`matrix`] | many sums of products at once |
+//! | `prelude` | the words in which every operator is declared |
 //! | the families | one file per operator, or one table per uniform family |
 //!
 //! This crate knows no backend, no clock and no I/O, and no backend's bug: an operator is what the ONNX
