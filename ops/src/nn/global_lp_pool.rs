@@ -1,7 +1,7 @@
 //! `GlobalLpPool`: the norm of each channel of each image.
 
-use super::global_pool::pooled;
 use super::norm::norm;
+use super::pooling::pooled;
 use crate::prelude::*;
 
 attributes! {

@@ -1,5 +1,6 @@
 //! The global pools: one number from all elements of an image's channel.
 
+use super::pooling::pooled;
 use crate::prelude::*;
 
 attributes! {
@@ -32,18 +33,6 @@ impl<D: Dim> TypeRule<D> for GlobalPool {
     fn infer(&self, x: Args<'_, D>, r: &mut dyn Rule<D>) -> Result<Vec<Type<D>>, Reject> {
         Ok(vec![pooled(x, r)?])
     }
-}
-
-/// The type of what is left of the channels.
-pub(super) fn pooled<D: Dim>(x: Args<'_, D>, r: &mut dyn Rule<D>) -> Result<Type<D>, Reject> {
-    let x = x.ranked_from(0, 2)?;
-    let mut shape = x.shape.clone();
-    for size in &mut shape[2..] {
-        // The mean and the maximum of nothing are undefined.
-        r.le(D::from(1), *size)?;
-        *size = D::from(1);
-    }
-    Ok(Type::new(x.dtype, shape))
 }
 
 impl Operator for GlobalPool {

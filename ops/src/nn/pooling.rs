@@ -138,6 +138,18 @@ impl Pooling {
     }
 }
 
+/// The type of what global pools leave of the channels.
+pub(super) fn pooled<D: Dim>(x: Args<'_, D>, r: &mut dyn Rule<D>) -> Result<Type<D>, Reject> {
+    let x = x.ranked_from(0, 2)?;
+    let mut shape = x.shape.clone();
+    for size in &mut shape[2..] {
+        // The mean and the maximum of nothing are undefined.
+        r.le(D::from(1), *size)?;
+        *size = D::from(1);
+    }
+    Ok(Type::new(x.dtype, shape))
+}
+
 /// A hazard where a condition holds of X, the first operand.
 pub fn undefined_if(x: &[Option<&Type>], holds: impl Fn(&Type) -> bool) -> Vec<Hazard> {
     let is_undefined = operand(x, 0).is_some_and(holds);

@@ -1,6 +1,6 @@
 //! `DynamicQuantizeLinear`: numbers quantised by a scale and a zero point that follow from them.
 
-use super::quantize_linear::quantized;
+use super::rounded::quantized;
 use crate::prelude::*;
 
 attributes! {

@@ -4,6 +4,7 @@ mod dequantize_linear;
 mod dynamic;
 pub mod granularity;
 mod quantize_linear;
+mod rounded;
 
 pub use dequantize_linear::DequantizeLinear;
 pub use dynamic::DynamicQuantizeLinear;

@@ -3,6 +3,7 @@
 use ir::format::FloatFormat;
 
 use super::granularity::Granularity;
+use super::rounded::quantized;
 use crate::elementwise::{Rounding, stored};
 use crate::prelude::*;
 
@@ -134,16 +135,6 @@ impl<D: Dim> TypeRule<D> for QuantizeLinear<D> {
         };
         Ok(vec![x.need(0)?.with_dtype(to)])
     }
-}
-
-/// An integer next to a quotient, moved by a zero point, and saturated to a range. What saturates in any case is cut off before it
-/// is rounded, so that it is decided; in f64, as the ends of a range may be beyond those of the quotient's dtype.
-pub(super) fn quantized<A: Arith>(a: &A, quotient: A::R, point: A::Z, (low, high): (i128, i128)) -> A::Z {
-    let Some(moved) = a.peek(point) else { return a.unknown_int() };
-    let (quotient, a) = (a.stored(quotient), &a.within(DType::F64));
-    let [least, most] = [low - moved, high - moved].map(|end| a.real(end as f64));
-    let rounded = a.step(Step::Round, a.max(a.min(quotient, most), least));
-    a.exact([a.truncate(rounded, DType::I64), point], |[z, point]| Some(z + point))
 }
 
 impl Operator for QuantizeLinear {

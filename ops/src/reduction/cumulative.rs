@@ -77,7 +77,7 @@ impl Cumulative {
         results
     }
 
-    /// The same of integers, whose order does not matter.
+    /// The lane of integers: their order does not matter, so they are scanned.
     fn scanned<A: Arith>(self, a: &A, lane: &[A::Z]) -> Vec<A::Z> {
         let mut so_far = a.int(self.function.neutral());
         let mut step = |&z: &A::Z| {
