@@ -19,8 +19,8 @@
 //! | `Op(f32[2]) has the hazards [Always]` | its [`Hazard`](crate::Hazard)s, as Rust shows them |
 //! | `Op(f32[2]) is there since 20` | the first opset that has such a use ([`since`](crate::Facts::since)) |
 //!
-//! An operand of which only a type is there has the elements 0, 1, 2 … Attributes are those of ONNX, by its names; `'` stands for `"`.
-//! A line that starts with `//` is a comment. Of results the numbers count: 0 is -0, and a NaN is any other.
+//! A tensor of which the type alone is written has the elements 0, 1, 2 … Attributes have the names that ONNX gives them, and `'`
+//! stands for `"`. A line that starts with `//` is a comment. Of results the numbers count: 0 is -0, and a NaN is any other.
 
 use std::collections::BTreeMap;
 
