@@ -74,6 +74,7 @@ tables! {
     ";
     out_of_range_is_undefined_and_an_empty_axis_has_nothing: "
         Gather(f32[3] {1, 2, 3}, i64[2] {3, -4}) = f32[2] {nan, nan}
+        Gather(i32[3] {1, 2, 3}, i64[2] {3, -4}) = i32[2] {0, 0}
         Gather(i32[0, 2], i64[1] {0}) is refused
         Gather(i32[0, 2], i64[0]) = i32[0, 2]
     ";

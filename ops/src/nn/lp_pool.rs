@@ -82,5 +82,9 @@ tables! {
         x = f64[1, 1, 2] {-1, -2}; y = f64[1, 1, 3] {-1, -2, -3}
         LpPool(x) {kernel_shape = [2], pads = [2, 0], p = 1} = f64[1, 1, 3] {0, 1, 3}
         LpPool(y) {kernel_shape = [2], dilations = [2], p = 1} = f64[1, 1, 1] {4}
+        // Of windows at -2, 1, 4 and 7, two would start in the padding at the end, or one.
+        LpPool(f32[1, 1, 4]) {kernel_shape = [1], strides = [3], pads = [2, 2], ceil_mode = 1} has the hazards [Always]
+        LpPool(f32[1, 1, 5]) {kernel_shape = [1], strides = [3], pads = [2, 2], ceil_mode = 1} has the hazards []
+        LpPool(f32[1, 1, 4]) {kernel_shape = [1], strides = [3], pads = [2, 2]} has the hazards []
     ";
 }
