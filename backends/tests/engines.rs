@@ -9,7 +9,7 @@ use ir::{DType, DTypes, Datum, Tensor, Type, Wanted};
 use onnxsmith_backends::engines;
 use ops::Model;
 use worker::protocol::WRITTEN;
-use worker::{Case, Description, Limits, Outcome, Source, Spec, Worker, WorkerError, set_variable};
+use worker::{Case, Description, EngineSpec, Limits, Outcome, Source, Worker, WorkerError, set_variable};
 
 /// y = Relu(a + b), greater = a > b, n = k + k; f32, bool and i64.
 const MODEL: &[u8] = include_bytes!("models/add_relu.onnx");
@@ -27,7 +27,7 @@ fn not_tested(engine: &str, why: &str) {
 
 fn start(engine: &str) -> Result<Worker, WorkerError> {
     let program = env!("CARGO_BIN_EXE_engine-worker").into();
-    Worker::start(Spec { name: engine.into(), program, args: vec![engine.into()] }, Limits::default())
+    Worker::start(EngineSpec { name: engine.into(), program, args: vec![engine.into()] }, Limits::default())
 }
 
 /// Tells workers where `scripts/python-env` put ONNX Runtime, unless the environment already does.
@@ -70,14 +70,14 @@ fn workers() -> Vec<(String, Worker)> {
 
 /// Tells the Vulkan loader where `scripts/swiftshader` put a driver, unless the environment already names one: Dawn takes no older
 /// lavapipe, and machines without a GPU have nothing else.
-fn with_driver(spec: Spec) -> Spec {
+fn with_driver(spec: EngineSpec) -> EngineSpec {
     let driver = format!("{ROOT}/.swiftshader/swiftshader_icd.json");
     if std::env::var_os(DRIVERS).is_some() || !Path::new(&driver).exists() {
         return spec;
     }
     let variable = format!("{DRIVERS}={driver}").into();
     let args = [variable, spec.program.into()].into_iter().chain(spec.args).collect();
-    Spec { program: "env".into(), args, name: spec.name }
+    EngineSpec { program: "env".into(), args, name: spec.name }
 }
 
 /// A worker for each adapter whose packages are installed.
@@ -87,7 +87,7 @@ fn adapters() -> Vec<(String, Worker)> {
     for file in files {
         let file_name = file.file_name().to_string_lossy().into_owned();
         let Some((name, "" | ".exe" | ".py" | ".mjs")) = file_name.split_once("_runner") else { continue };
-        let worker = Spec::adapter(Path::new(ROOT), name)
+        let worker = EngineSpec::adapter(Path::new(ROOT), name)
             .and_then(|spec| Worker::start(with_driver(spec), Limits::default()));
         match worker {
             Ok(worker) => found.push((name.to_owned(), worker)),

@@ -11,13 +11,13 @@ use serde::Serialize;
 
 use crate::report::{Cluster, Report};
 use crate::store::Identity;
-use triage::known::{Date, Entry, Pattern};
+use triage::known::{Date, KnownEntry, Pattern};
 
 /// What is accepted.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Accepted {
     /// The entries.
-    pub entries: Vec<Entry>,
+    pub entries: Vec<KnownEntry>,
     /// What is not accepted, although it was asked for.
     pub skipped: Vec<Skipped>,
 }
@@ -57,7 +57,7 @@ pub fn entries(
         |cluster: &&&Cluster| only.is_empty() || only.iter().any(|p| p.matches(&cluster.signature));
     let entry = |cluster: &&Cluster| {
         let version = identity.version(&cluster.example.backend);
-        Entry::exactly(cluster.signature.clone(), &version, place(cluster), expires)
+        KnownEntry::exactly(cluster.signature.clone(), &version, place(cluster), expires)
     };
     let is_named = |signature: &str| only.iter().any(|pattern| pattern.to_string() == signature);
     let mut accepted = Accepted { entries: Vec::new(), skipped: Vec::new() };

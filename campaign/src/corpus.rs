@@ -12,7 +12,7 @@ use oracles::{Finding, Tolerance, Verdict, Why};
 use serde::Serialize;
 use triage::known::{Corpus, EngineFindings, Judgement, WriteUp};
 use triage::oracle;
-use triage::peel::{Found, Peeled};
+use triage::peel::{NamedFinding, Peeled};
 use worker::Outcome;
 
 use crate::replay::close;
@@ -192,7 +192,7 @@ fn leeway(set: &DataSet) -> Tolerance {
 }
 
 /// What is found is the finding if that says so of its name, in whichever form.
-fn wrong(finding: &WriteUp, first: &Found, behind: &[Found]) -> (Standing, String) {
+fn wrong(finding: &WriteUp, first: &NamedFinding, behind: &[NamedFinding]) -> (Standing, String) {
     let name = first.finding.signature().to_string();
     let names = std::iter::once(first).chain(behind).flat_map(|found| {
         [found.finding.signature().to_string(), found.finding.former_signature().to_string()]

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use triage::folder::About;
-use triage::known::{Entry, Known};
+use triage::known::{Known, KnownEntry};
 
 use crate::report::Report;
 use crate::store::Identity;
@@ -63,12 +63,12 @@ pub fn fates(known: &Known, seen: &BTreeSet<Names>) -> Vec<Fate> {
 }
 
 /// The entries that an entry becomes: as it is, under other names ([`Pattern::renamed`](triage::known::Pattern::renamed)).
-pub fn renamed(entry: &Entry, names: &BTreeSet<String>) -> Vec<Entry> {
-    let mut entries: Vec<Entry> = Vec::new();
+pub fn renamed(entry: &KnownEntry, names: &BTreeSet<String>) -> Vec<KnownEntry> {
+    let mut entries: Vec<KnownEntry> = Vec::new();
     for name in names {
         let signature = entry.signature.renamed(name);
         if entries.iter().all(|other| other.signature != signature) {
-            entries.push(Entry { signature, ..entry.clone() });
+            entries.push(KnownEntry { signature, ..entry.clone() });
         }
     }
     entries

@@ -15,7 +15,7 @@ use ir::{Attributes, DType, NodeKind, Operation, Tensor, Type, Value};
 use ops::{Graph, Model, Op};
 use oracles::{Finding, Verdict};
 use triage::blame::{Blamed, blame};
-use triage::invent::Given;
+use triage::invent::UserInputs;
 use triage::reduce::{Budget, Reduction, reduce};
 use verdict::verdict;
 use worker::{Description, EngineError};
@@ -145,7 +145,7 @@ fn the_words_of_the_later_operator_do_not_stop_a_reduction() {
     let targets = [matrix()];
     let budget = Budget { time: Duration::from_hours(1), tries: 20_000, jobs: 2 };
     let reduction =
-        Reduction { targets: &targets, seed: 0, given: &Given::default(), budget, stop: &|| false };
+        Reduction { targets: &targets, seed: 0, given: &UserInputs::default(), budget, stop: &|| false };
     let reduced = reduce(&path, &path.with_extension("reduced"), &reduction, &mut |_| {}).expect("a finding");
     assert_eq!((reduced.nodes_before, reduced.nodes_after), (4, 2), "{reduced:?}");
     // An element for each value: Neg has other words for that.

@@ -18,7 +18,7 @@ use ops::{Graph, Model, Op};
 use oracles::Finding;
 use triage::blame::Suspect;
 use triage::oracle::AskError;
-use triage::peel::{Found, Peeled};
+use triage::peel::{NamedFinding, Peeled};
 use verdict::{examined, verdict};
 use worker::{Description, EngineError};
 
@@ -92,7 +92,7 @@ fn found(mistake: Mistake, chain: &Chain<'_>) -> Vec<Finding> {
     match peeled {
         Peeled::Nothing(verdict) => panic!("{verdict:?}"),
         Peeled::Found(first, behind) => {
-            std::iter::once(*first).chain(behind).map(|Found { finding, .. }| finding).collect()
+            std::iter::once(*first).chain(behind).map(|NamedFinding { finding, .. }| finding).collect()
         }
     }
 }

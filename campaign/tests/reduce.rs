@@ -17,7 +17,7 @@ use ir::{Attributes, DType, DTypes, NodeKind, Operation, Tensor, Type, Value};
 use onnxsmith_campaign::replay::{Grade, Replay, replay};
 use ops::{Graph, Model, Op};
 use oracles::{ErrorShape, Symptom, Verdict};
-use triage::invent::Given;
+use triage::invent::UserInputs;
 use triage::reduce::{Budget, ReduceError, Reduced, Reduction, reduce};
 use worker::{Description, EngineError};
 
@@ -130,7 +130,7 @@ fn save(at: &Path, model: Model, inputs: Vec<Tensor>) -> PathBuf {
 }
 
 fn reduced(path: &Path, targets: &[Target], budget: Budget) -> Result<Reduced, ReduceError> {
-    let reduction = Reduction { targets, seed: 0, given: &Given::default(), budget, stop: &|| false };
+    let reduction = Reduction { targets, seed: 0, given: &UserInputs::default(), budget, stop: &|| false };
     reduce(path, &path.with_extension("reduced"), &reduction, &mut |_| {})
 }
 
@@ -332,7 +332,7 @@ fn whenever_it_ends_the_best_so_far_is_there() {
     // A result is a case like any other, and goes on from there.
     let (stop, out) = (|| true, folder.path().join("stopped"));
     let reduction =
-        Reduction { targets: &targets, seed: 0, given: &Given::default(), budget: AMPLE, stop: &stop };
+        Reduction { targets: &targets, seed: 0, given: &UserInputs::default(), budget: AMPLE, stop: &stop };
     let saved = AtomicUsize::new(0);
     let result = reduce(&path.with_extension("reduced"), &out, &reduction, &mut |_| {
         saved.fetch_add(1, Ordering::Relaxed);

@@ -26,8 +26,8 @@ use ops::{Graph, Model, Op};
 use oracles::{Culprit, Expected, Verdict, assess};
 use triage::blame::Suspect;
 use triage::doubted::Blamed;
-use triage::invent::Given;
-use triage::peel::Found;
+use triage::invent::UserInputs;
+use triage::peel::NamedFinding;
 use triage::reduce::{Budget, ReduceError, Reduction, reduce};
 use worker::{Description, EngineError};
 
@@ -117,7 +117,7 @@ fn names(culprits: &[Culprit]) -> Vec<&str> {
 }
 
 /// Who is to blame for what is suspect in |(-a)·b|, and what is wrong alone.
-fn taken_apart(target: &Target) -> (Blamed, Vec<Found>) {
+fn taken_apart(target: &Target) -> (Blamed, Vec<NamedFinding>) {
     const LENGTH: i64 = 4096;
     let mut graph = Graph::new();
     let types = [Type::new(DType::F32, [2, LENGTH]), Type::new(DType::F32, [LENGTH, 3])];
@@ -215,7 +215,8 @@ fn suspects_are_counted_alike_by_threads_and_shards_and_each_first_case_is_saved
     assert!(replayed.not_passing[0].why.ends_with("suspect alone: Exp f32"), "{:?}", replayed.not_passing);
 
     let budget = Budget { time: Duration::MAX, tries: 1, jobs: 1 };
-    let how = Reduction { targets: &targets, seed: 0, given: &Given::default(), budget, stop: &|| false };
+    let how =
+        Reduction { targets: &targets, seed: 0, given: &UserInputs::default(), budget, stop: &|| false };
     let reduced = reduce(&at("whole").join(&saved.folder), &at("reduced"), &how, &mut |_| {});
     let Err(ReduceError::Suspect { target, on, why }) = reduced else { panic!("{reduced:?}") };
     assert_eq!([target, on], ["loose:reference"; 2]);

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use harness::Target;
 use ir::{DType, Tensor, Type};
 use onnx::program::{Node, Program};
-use onnxsmith_campaign::replay::Given;
+use onnxsmith_campaign::replay::UserInputs;
 use triage::local::Subject;
 
 mod having;
@@ -62,7 +62,7 @@ fn back(program: &Program) -> Option<Program> {
 fn an_operator_is_judged_alone_where_it_is_written_out_or_the_model_cannot_be_run() {
     let folder = tempfile::tempdir().unwrap();
     let path = spectrum(&folder.path().join("case"));
-    let subject = Subject::read(&path, &Given::default(), 1).unwrap();
+    let subject = Subject::read(&path, &UserInputs::default(), 1).unwrap();
     for (wrong, first) in [(back as fn(&Program) -> _, "DFT"), (without_products, "Exp")] {
         let target = Target::here(Box::new(Having(wrong))).remove(0);
         let local = subject.on(&target).unwrap();

@@ -465,7 +465,7 @@ pub(crate) struct Show {
     pub case: PathBuf,
     /// How to print it; without it, as a program if that says more than the model.
     #[arg(long = "as", value_name = "FORM")]
-    pub form: Option<Form>,
+    pub form: Option<TextForm>,
     /// Print Graphviz's DOT: short for `--as dot`.
     #[arg(long, conflicts_with = "form")]
     pub dot: bool,
@@ -478,7 +478,7 @@ pub(crate) struct Show {
 
 /// The forms of a model as text.
 #[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Form {
+pub(crate) enum TextForm {
     /// As it is computed for the inputs at hand, or for some that are drawn: flat, every type concrete.
     Model,
     /// As it is written, loops and branches included, in ONNX's own text syntax.

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use anyhow::{Context, bail};
 use clap::Args as ClapArgs;
 use forms::Composite;
-use graphgen::policy::{self, Asked, Taste};
+use graphgen::policy::{self, Taste, WantedOperator};
 use graphgen::{Composites, Settings, Span, amount};
 use harness::memory;
 use ir::{DType, DTypes};
@@ -166,13 +166,13 @@ impl Bounds {
 #[derive(Clone, Copy)]
 pub(crate) enum Named {
     /// One of ours.
-    Ours(Asked),
+    Ours(WantedOperator),
     /// One that is written out where it is read.
     WrittenOut(&'static Composite, Option<DType>),
 }
 
 impl Named {
-    fn of_ours(&self) -> Option<Asked> {
+    fn of_ours(&self) -> Option<WantedOperator> {
         match self {
             Self::Ours(asked) => Some(*asked),
             Self::WrittenOut(..) => None,
@@ -194,7 +194,7 @@ fn asked(text: &str) -> Result<Named, String> {
     let (name, on) = text.split_once(':').map_or((text, None), |(name, on)| (name, Some(on)));
     match forms::composite::find(name) {
         Some(composite) => Ok(Named::WrittenOut(composite, on.map(policy::dtype).transpose()?)),
-        None => policy::asked(text).map(Named::Ours).map_err(|why| undrawn(name).unwrap_or(why)),
+        None => policy::wanted_operator(text).map(Named::Ours).map_err(|why| undrawn(name).unwrap_or(why)),
     }
 }
 
@@ -204,7 +204,7 @@ fn named(text: &str) -> Result<Named, String> {
     match forms::composite::find(text) {
         Some(composite) => Ok(Named::WrittenOut(composite, None)),
         None => match operator(text) {
-            Ok(operator) => Ok(Named::Ours(Asked { operator, dtype: None })),
+            Ok(operator) => Ok(Named::Ours(WantedOperator { operator, dtype: None })),
             Err(why) => Err(undrawn(text).unwrap_or(why)),
         },
     }

@@ -8,7 +8,7 @@ use clap::builder::{RangedU64ValueParser, StringValueParser, TypedValueParser};
 use graphgen::policy;
 use interp::Profile;
 use ir::DType;
-use sweep::Form;
+use sweep::PartForm;
 use sweep::plan::{ALL_SAMPLES, FULL_SAMPLES};
 
 /// An entry of a list, without the spaces around the commas.
@@ -27,9 +27,9 @@ pub(crate) fn dtype(text: &str) -> Result<DType, String> {
 }
 
 /// A form of a sweep.
-pub(crate) fn form(text: &str) -> Result<Form, String> {
-    let known = || Form::ALL.map(Form::name).join(", ");
-    Form::named(text.trim()).ok_or_else(|| format!("there is no form `{text}`; there are {}", known()))
+pub(crate) fn form(text: &str) -> Result<PartForm, String> {
+    let known = || PartForm::ALL.map(PartForm::name).join(", ");
+    PartForm::named(text.trim()).ok_or_else(|| format!("there is no form `{text}`; there are {}", known()))
 }
 
 /// How many samples a sweep takes: a number, or a name for one.

@@ -15,20 +15,20 @@ use crate::row::Lacks;
 
 /// One thing that a list says is lacking.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub struct Entry {
+pub struct LackEntry {
     /// The operator that is lacking, or lacks something; `None` of what is about models as a whole.
     pub operator: Option<&'static str>,
     /// What is lacking, in words.
     pub what: String,
 }
 
-impl Entry {
+impl LackEntry {
     fn of(operator: &'static str, what: impl Into<String>) -> Self {
         Self { operator: Some(operator), what: what.into() }
     }
 }
 
-impl fmt::Display for Entry {
+impl fmt::Display for LackEntry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.operator {
             Some(operator) => write!(f, "{operator}: {}", self.what),
@@ -58,11 +58,11 @@ impl Lacking {
     }
 
     /// Whatever is listed that a problem needs.
-    pub fn of(&self, problem: &Problem) -> Vec<Entry> {
+    pub fn of(&self, problem: &Problem) -> Vec<LackEntry> {
         match self {
             Self::Kernels(support) => problem
                 .uses()
-                .filter_map(|(op, types)| Some(Entry::of(op.name(), support(op, &types).why_not()?)))
+                .filter_map(|(op, types)| Some(LackEntry::of(op.name(), support(op, &types).why_not()?)))
                 .collect(),
             Self::Forms(support) => {
                 let functions = !support.functions && !problem.model.functions.is_empty();
@@ -71,8 +71,8 @@ impl Lacking {
                     let has = |use_: &Use| lack.form.holds(use_) == Some(true);
                     uses.iter().any(|(spec, use_)| spec.name == lack.operator && has(use_))
                 });
-                let forms = forms.map(|lack| Entry::of(lack.operator, lack.sentence()));
-                let whole = || Entry { operator: None, what: "functions".to_owned() };
+                let forms = forms.map(|lack| LackEntry::of(lack.operator, lack.sentence()));
+                let whole = || LackEntry { operator: None, what: "functions".to_owned() };
                 functions.then(whole).into_iter().chain(forms).collect()
             }
         }
@@ -80,7 +80,7 @@ impl Lacking {
 
     /// Whether what an engine says may be about these entries. Our own kernels must say why in the same words; what the words of
     /// runtimes mean is not known.
-    pub fn may_say(&self, said: &str, entries: &[Entry]) -> bool {
+    pub fn may_say(&self, said: &str, entries: &[LackEntry]) -> bool {
         match self {
             Self::Kernels(_) => entries.iter().any(|entry| said.contains(&entry.what)),
             Self::Forms(_) => true,
@@ -88,11 +88,11 @@ impl Lacking {
     }
 
     /// All entries that there are, where they can be listed.
-    pub fn all(&self) -> Vec<Entry> {
+    pub fn all(&self) -> Vec<LackEntry> {
         match self {
             Self::Kernels(_) => Vec::new(),
             Self::Forms(support) => {
-                support.lacking().iter().map(|lack| Entry::of(lack.operator, lack.sentence())).collect()
+                support.lacking().iter().map(|lack| LackEntry::of(lack.operator, lack.sentence())).collect()
             }
         }
     }

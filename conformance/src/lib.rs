@@ -12,7 +12,7 @@
 //!
 //! ```
 //! use ir::Operation;
-//! use onnxsmith_conformance::{Answer, Problem, Subject, row};
+//! use onnxsmith_conformance::{ProblemResult, Problem, Subject, row};
 //!
 //! let relu = ops::Op::parse("Relu", &ir::Attributes::new()).ok_or("no Relu")??;
 //! let x = ir::Tensor::from_f64_fn(&ir::Type::new(ir::DType::F32, [3]), |i| i as f64 - 1.0);
@@ -20,7 +20,7 @@
 //!
 //! // Our own kernels need no worker program.
 //! let cpu = Subject::open(row::of("cpu").ok_or("no row")?, "no program".as_ref())?;
-//! assert_eq!(cpu.ask(&problem)?, [Answer::Right { compared: 3 }]);
+//! assert_eq!(cpu.ask(&problem)?, [ProblemResult::Right { compared: 3 }]);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
@@ -47,5 +47,5 @@ pub mod tally;
 
 pub use problem::Problem;
 pub use row::Row;
-pub use subject::{Answer, Subject};
+pub use subject::{ProblemResult, Subject};
 pub use tally::Tally;

@@ -12,16 +12,16 @@ use triage::allowance::Exam;
 use triage::blame::Suspect;
 use triage::known::{Date, Known};
 use triage::oracle::AskError;
-use triage::peel::{Found, Peeled};
+use triage::peel::{NamedFinding, Peeled};
 use worker::{Limits, Outcome};
 
-use crate::lacking::{Entry, Lacking};
+use crate::lacking::{LackEntry, Lacking};
 use crate::problem::Problem;
 use crate::row::{Host, Row};
 
 /// What came of a problem on one level of an engine.
 #[derive(Clone, PartialEq, Debug)]
-pub enum Answer {
+pub enum ProblemResult {
     /// Elements were compared, and each lies within its bound.
     Right {
         /// The elements.
@@ -30,7 +30,7 @@ pub enum Answer {
     /// It says that it lacks something, and so do these entries of its list.
     Lacks {
         /// The entries.
-        entries: Vec<Entry>,
+        entries: Vec<LackEntry>,
     },
     /// It is wrong as was found before.
     Known {
@@ -85,7 +85,7 @@ impl Subject {
     }
 
     /// Its answers to a problem, one for each level. `Err` says why there are none.
-    pub fn ask(&self, problem: &Problem) -> Result<Vec<Answer>, String> {
+    pub fn ask(&self, problem: &Problem) -> Result<Vec<ProblemResult>, String> {
         let interface = Interface::of(&problem.model);
         let runs = Target::run_all(&self.levels, &problem.onnx, &problem.inputs, &interface);
         let runs = runs.map_err(|e| e.to_string())?;
@@ -120,11 +120,11 @@ struct Solution<'a> {
     expected: Expected<'a>,
     is_defined: bool,
     suspect: Suspect<'a>,
-    entries: Vec<Entry>,
+    entries: Vec<LackEntry>,
 }
 
 impl Solution<'_> {
-    fn answer(&self, target: &Target, outcome: &Outcome) -> Result<Answer, AskError> {
+    fn answer(&self, target: &Target, outcome: &Outcome) -> Result<ProblemResult, AskError> {
         let assessed = assess(&target.backend, &target.level, outcome, &self.expected);
         let exam = Exam::new(target, outcome, "", &self.expected);
         let peeled = self.suspect.peel(target, self.is_defined, assessed.verdict, &exam, &|| false)?;
@@ -132,8 +132,8 @@ impl Solution<'_> {
             Peeled::Nothing(Verdict::Incomparable(Why::Unsupported(said))) => self.of_what_lacks(said),
             // What fails before it comes to what is lacking does not do that.
             Peeled::Nothing(_) if !self.entries.is_empty() => {
-                let entries: Vec<String> = self.entries.iter().map(Entry::to_string).collect();
-                Answer::Unexpected(format!("it does what it is listed to lack: {entries:?}"))
+                let entries: Vec<String> = self.entries.iter().map(LackEntry::to_string).collect();
+                ProblemResult::Unexpected(format!("it does what it is listed to lack: {entries:?}"))
             }
             Peeled::Nothing(_) | Peeled::Found(..) => {
                 self.of_what_runs(target, peeled, &assessed.comparisons)
@@ -142,33 +142,35 @@ impl Solution<'_> {
     }
 
     /// The answer for a subject that says that it lacks something, held against its list.
-    fn of_what_lacks(&self, said: &str) -> Answer {
+    fn of_what_lacks(&self, said: &str) -> ProblemResult {
         if !self.entries.is_empty() && self.subject.lacking.may_say(said, &self.entries) {
-            Answer::Lacks { entries: self.entries.clone() }
+            ProblemResult::Lacks { entries: self.entries.clone() }
         } else {
-            Answer::Unexpected(format!("it lacks what it is not listed to lack: {said}"))
+            ProblemResult::Unexpected(format!("it lacks what it is not listed to lack: {said}"))
         }
     }
 
     /// The answer for a subject that gives outputs or fails. All that is wrong must be a known finding.
-    fn of_what_runs(&self, target: &Target, peeled: Peeled, comparisons: &[Comparison]) -> Answer {
+    fn of_what_runs(&self, target: &Target, peeled: Peeled, comparisons: &[Comparison]) -> ProblemResult {
         let (first, behind) = match peeled {
-            Peeled::Nothing(Verdict::Incomparable(why)) => return Answer::Open(why),
-            Peeled::Nothing(Verdict::Bug(finding)) => return Answer::Unexpected(finding.detail),
+            Peeled::Nothing(Verdict::Incomparable(why)) => return ProblemResult::Open(why),
+            Peeled::Nothing(Verdict::Bug(finding)) => return ProblemResult::Unexpected(finding.detail),
             Peeled::Nothing(Verdict::Pass) => {
-                return Answer::Right { compared: comparisons.iter().map(Comparison::compared).sum() };
+                return ProblemResult::Right { compared: comparisons.iter().map(Comparison::compared).sum() };
             }
             Peeled::Found(first, behind) => (*first, behind),
         };
         let version = &target.description().version;
         let mut known = Vec::new();
-        for Found { finding, .. } in std::iter::once(first).chain(behind) {
+        for NamedFinding { finding, .. } in std::iter::once(first).chain(behind) {
             match self.subject.known.covering_finding(version, &finding).first() {
                 Some((_, entry)) => known.push(entry.finding.clone()),
-                None => return Answer::Unexpected(format!("{}: {}", finding.signature(), finding.detail)),
+                None => {
+                    return ProblemResult::Unexpected(format!("{}: {}", finding.signature(), finding.detail));
+                }
             }
         }
-        Answer::Known { finding: known.swap_remove(0) }
+        ProblemResult::Known { finding: known.swap_remove(0) }
     }
 }
 

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use crate::lacking::Entry;
+use crate::lacking::LackEntry;
 use crate::problem::Problem;
 use crate::row::Row;
-use crate::subject::{Answer, Subject};
+use crate::subject::{ProblemResult, Subject};
 
 /// The answers to some problems, counted.
 #[derive(Default)]
@@ -17,9 +17,9 @@ pub struct Tally {
     /// How many answers are right.
     pub right: usize,
     /// How many say what is listed as lacking.
-    pub lacking: usize,
+    pub listed: usize,
     /// How many are wrong in a way that is written up.
-    pub wrong: usize,
+    pub known: usize,
     /// How many nobody can judge.
     pub open: usize,
     /// How many elements were compared with the reference.
@@ -27,7 +27,7 @@ pub struct Tally {
     /// The operators of problems of which elements were compared.
     pub operators: BTreeSet<&'static str>,
     /// The entries of the list of what is lacking that a problem shows on its own.
-    pub entries: BTreeSet<Entry>,
+    pub entries: BTreeSet<LackEntry>,
     /// The findings that problems show.
     pub findings: BTreeSet<String>,
     /// What is not as the row says.
@@ -52,27 +52,27 @@ impl Tally {
         all
     }
 
-    fn add(&mut self, problem: &Problem, answer: Answer) {
+    fn add(&mut self, problem: &Problem, answer: ProblemResult) {
         match answer {
-            Answer::Right { compared } => {
+            ProblemResult::Right { compared } => {
                 self.right += 1;
                 self.compared += compared;
                 if compared > 0 {
                     self.operators.extend(problem.operators());
                 }
             }
-            Answer::Lacks { entries } => {
-                self.lacking += 1;
+            ProblemResult::Lacks { entries } => {
+                self.listed += 1;
                 if let [one] = &entries[..] {
                     self.entries.insert(one.clone());
                 }
             }
-            Answer::Known { finding } => {
-                self.wrong += 1;
+            ProblemResult::Known { finding } => {
+                self.known += 1;
                 self.findings.insert(finding);
             }
-            Answer::Open(_) => self.open += 1,
-            Answer::Unexpected(what) => self.unexpected.push(format!("{}: {what}", problem.name)),
+            ProblemResult::Open(_) => self.open += 1,
+            ProblemResult::Unexpected(what) => self.unexpected.push(format!("{}: {what}", problem.name)),
         }
     }
 
@@ -103,10 +103,10 @@ impl Tally {
 
 impl std::fmt::Display for Tally {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { asked, not_asked, right, lacking, wrong, open, compared, .. } = self;
+        let Self { asked, not_asked, right, listed, known, open, compared, .. } = self;
         write!(
             f,
-            "{asked} problems asked, {not_asked} not; of the answers {right} right, {lacking} lacking, {wrong} known to be \
+            "{asked} problems asked, {not_asked} not; of the answers {right} right, {listed} lacking, {known} known to be \
              wrong, {open} open; {compared} elements of {} operators compared",
             self.operators.len()
         )

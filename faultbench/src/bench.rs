@@ -25,13 +25,13 @@ use crate::unseen::{Accepted, Seen};
 pub struct Results {
     pub(crate) seed: u64,
     pub(crate) cases: u64,
-    pub(crate) faults: Vec<Tried>,
+    pub(crate) faults: Vec<FaultResult>,
     /// On how many cases each judge takes the right kernels for wrong.
     pub(crate) false_alarms: [u64; JUDGES],
 }
 
 /// What came of one fault.
-pub(crate) struct Tried {
+pub(crate) struct FaultResult {
     pub(crate) fault: Fault,
     /// After how many cases each judge finds it.
     pub(crate) found_after: [Option<u64>; JUDGES],
@@ -45,7 +45,7 @@ pub(crate) struct Tried {
     pub(crate) reduced: Option<Smallest>,
 }
 
-impl Tried {
+impl FaultResult {
     /// Whether the operator that is blamed is the one with the fault.
     pub(crate) fn is_named(&self) -> bool {
         self.culprit.is_some() && self.culprit.as_deref() == self.fault.operator()
@@ -163,7 +163,7 @@ impl<'a> Bench<'a> {
 }
 
 /// The result of a trial, with the culprit that is blamed on the case that shows the fault.
-fn tried(maker: &Maker<'_>, trial: &Trial, is_reduced: bool) -> Result<Tried> {
+fn tried(maker: &Maker<'_>, trial: &Trial, is_reduced: bool) -> Result<FaultResult> {
     let found_after = trial.found_after();
     let shown = match (found_after[FIRST], Engine::new(trial.fault)?.into_target()?) {
         (Some(after), Some(target)) => Some((after - 1, target)),
@@ -174,7 +174,14 @@ fn tried(maker: &Maker<'_>, trial: &Trial, is_reduced: bool) -> Result<Tried> {
     let reduced = shown.filter(|_| is_reduced).map(reduce).transpose()?;
     let concerned = trial.concerned.load(Ordering::Relaxed);
     let accepted = *trial.accepted.lock().unwrap_or_else(PoisonError::into_inner);
-    Ok(Tried { fault: trial.fault, found_after, culprit: culprit.flatten(), concerned, accepted, reduced })
+    Ok(FaultResult {
+        fault: trial.fault,
+        found_after,
+        culprit: culprit.flatten(),
+        concerned,
+        accepted,
+        reduced,
+    })
 }
 
 fn culprit(maker: &Maker<'_>, faulty: &Target, index: u64) -> Result<Option<String>> {
@@ -186,7 +193,7 @@ fn culprit(maker: &Maker<'_>, faulty: &Target, index: u64) -> Result<Option<Stri
 }
 
 /// How many faults each judge finds.
-pub(crate) fn found<'t>(faults: impl IntoIterator<Item = &'t Tried>) -> [usize; JUDGES] {
+pub(crate) fn found<'t>(faults: impl IntoIterator<Item = &'t FaultResult>) -> [usize; JUDGES] {
     let mut found = [0; JUDGES];
     for tried in faults {
         found.iter_mut().zip(tried.found_after).for_each(|(sum, after)| *sum += usize::from(after.is_some()));

@@ -9,7 +9,7 @@ use anyhow::{Context, Result};
 use forms::Composite;
 use graphgen::{Composites, Settings};
 use harness::Maker;
-use ir::{DType, Kind, Tensor, Type};
+use ir::{DType, DatumKind, Tensor, Type};
 use onnx::external::External;
 use onnx::program::{Node, Program, ValueId};
 use onnx::proto::{TensorProto, ValueInfoProto};
@@ -221,11 +221,11 @@ impl WrongOperator {
             }
             Mistake::FlatOperand => {
                 let all = constant(&mut wrong, DType::I64, &[1], -1);
-                before(wrong, at, Kind::Tensor, "Reshape", all)
+                before(wrong, at, DatumKind::Tensor, "Reshape", all)
             }
             Mistake::ShortOperand => {
                 let first = constant(&mut wrong, DType::I64, &[], 0);
-                before(wrong, at, Kind::Sequence, "SequenceErase", first)
+                before(wrong, at, DatumKind::Sequence, "SequenceErase", first)
             }
             Mistake::Occupied => Some(occupied(wrong, at, first_dtype(program)?)),
             Mistake::InPlace => inserted_in_place(wrong, at),
@@ -358,12 +358,18 @@ fn after(
 
 /// The program in which the first operand of a node goes through an operator whose other operand is `other`.
 /// `None` if the operand is of another kind.
-fn before(mut program: Program, at: usize, kind: Kind, op_type: &str, other: ValueId) -> Option<Program> {
+fn before(
+    mut program: Program,
+    at: usize,
+    kind: DatumKind,
+    op_type: &str,
+    other: ValueId,
+) -> Option<Program> {
     let nodes = &program.main.body.nodes;
     let operand = (*nodes[at].inputs.first()?)?;
     let maker = nodes.iter().find(|node| node.outputs.contains(&Some(operand)));
     let is_sequence = maker.is_some_and(|node| !schema::gives_tensor(node.rest.op_type(), 0));
-    if is_sequence != (kind == Kind::Sequence) {
+    if is_sequence != (kind == DatumKind::Sequence) {
         return None;
     }
     let read = program.main.fresh("read");

@@ -6,10 +6,10 @@ use anyhow::{Context, Result};
 use harness::{Maker, Target, case};
 use serde::Serialize;
 use serde_json::{Value, json};
-use triage::invent::Given;
+use triage::invent::UserInputs;
 use triage::reduce::{Budget, Problem, Reduced, Reduction, reduce_problems};
 
-use crate::bench::Tried;
+use crate::bench::FaultResult;
 
 /// What a person takes in at a glance: so many nodes and elements at most.
 const SMALL: (usize, u64) = (3, 64);
@@ -29,7 +29,7 @@ pub(crate) fn reduce(maker: &Maker<'_>, faulty: Target, fault: &str, index: u64)
     let reduction = Reduction {
         targets: &[faulty],
         seed: maker.seed,
-        given: &Given::default(),
+        given: &UserInputs::default(),
         budget: Budget::default(),
         stop: &|| false,
     };
@@ -48,7 +48,7 @@ fn is_small(reduced: &Reduced) -> bool {
 }
 
 /// The totals: how many were reduced, how many of them are small then, and how long the median took.
-pub(crate) fn json(faults: &[Tried]) -> Option<Value> {
+pub(crate) fn json(faults: &[FaultResult]) -> Option<Value> {
     let all: Vec<&Reduced> = faults.iter().filter_map(|t| Some(&t.reduced.as_ref()?.reduced)).collect();
     let mut seconds: Vec<f64> = all.iter().map(|r| r.seconds).collect();
     seconds.sort_by(f64::total_cmp);
@@ -66,7 +66,7 @@ pub(crate) fn json(faults: &[Tried]) -> Option<Value> {
 }
 
 /// The totals in a line, and what stays large.
-pub(crate) fn text(faults: &[Tried]) -> String {
+pub(crate) fn text(faults: &[FaultResult]) -> String {
     let Some(all) = json(faults) else { return String::new() };
     let mut text = format!(
         "{} of {} found faults reduce to at most {} nodes and {} elements with the same signature; median {:.2} s, \

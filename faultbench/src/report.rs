@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::bench::{Results, Tried, found};
+use crate::bench::{FaultResult, Results, found};
 use crate::controls;
 use crate::fault::Level;
 use crate::judges::{FIRST, FIXED, JUDGES, PROFILES};
@@ -57,13 +57,13 @@ fn by_level(results: &Results) -> Map<String, Value> {
 }
 
 /// The faults of a level, and how many of them each judge finds.
-fn at(results: &Results, level: Level) -> (Vec<&Tried>, [usize; JUDGES]) {
-    let faults: Vec<&Tried> = results.faults.iter().filter(|t| t.fault.level() == level).collect();
+fn at(results: &Results, level: Level) -> (Vec<&FaultResult>, [usize; JUDGES]) {
+    let faults: Vec<&FaultResult> = results.faults.iter().filter(|t| t.fault.level() == level).collect();
     let found = found(faults.iter().copied());
     (faults, found)
 }
 
-fn one(tried: &Tried) -> Value {
+fn one(tried: &FaultResult) -> Value {
     let after = |judge: usize| json!(tried.found_after[judge]);
     json!({
         "name": tried.fault.name(),
@@ -83,7 +83,7 @@ fn one(tried: &Tried) -> Value {
 }
 
 /// Whether the right operator is blamed, where the fault is found and in one.
-fn has_right_culprit(tried: &Tried) -> Option<bool> {
+fn has_right_culprit(tried: &FaultResult) -> Option<bool> {
     tried.found_after[FIRST].and(tried.fault.operator()).map(|_| tried.is_named())
 }
 
@@ -109,7 +109,7 @@ pub fn text(results: &Results) -> String {
 }
 
 /// A line for a fault that the bounds do not find under each profile.
-fn missed(tried: &Tried) -> String {
+fn missed(tried: &FaultResult) -> String {
     let profiles: Vec<&str> = unfound(tried).map(|(profile, _)| profile).collect();
     let Some((_, why)) = unfound(tried).next() else { return String::new() };
     let (fault, place) = (tried.fault, tried.fault.operator().unwrap_or(tried.fault.level().name()));
@@ -122,7 +122,7 @@ fn missed(tried: &Tried) -> String {
 }
 
 /// The profiles under which the bounds do not find a fault, each with the reason.
-fn unfound(tried: &Tried) -> impl Iterator<Item = (&'static str, String)> {
+fn unfound(tried: &FaultResult) -> impl Iterator<Item = (&'static str, String)> {
     let profiles = PROFILES.iter().zip(tried.found_after).zip(&tried.accepted);
     let unfound = profiles.filter(|((_, after), _)| after.is_none());
     unfound.map(|((profile, _), accepted)| (profile.name, accepted.why(tried.concerned)))
@@ -225,7 +225,7 @@ fn faults_tables(results: &Results) -> String {
     page
 }
 
-fn faults_table(faults: &[&Tried], what: &str, who: &str) -> String {
+fn faults_table(faults: &[&FaultResult], what: &str, who: &str) -> String {
     let profiles = PROFILES.map(|profile| format!(" {} |", profile.name)).concat();
     let tolerances =
         FIXED.map(|f| format!(" {} |", f.name.replace("rtol ", "").replace(", atol ", " / "))).concat();

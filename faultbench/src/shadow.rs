@@ -102,7 +102,7 @@ pub struct Shadow {
 }
 
 /// What a campaign told of the faults.
-pub struct Told {
+pub struct ShadowResult {
     cases: u64,
     findings: u64,
     tries: u64,
@@ -163,13 +163,13 @@ impl Shadow {
     }
 
     /// Runs the whole campaign.
-    pub fn run(&self) -> Result<Told> {
+    pub fn run(&self) -> Result<ShadowResult> {
         let out = tempfile::tempdir()?;
         self.told(&self.session(out.path(), Shard::WHOLE, u64::MAX)?)
     }
 
     /// Runs the campaign in so many parts, and merges them.
-    pub fn run_in_parts(&self, count: u64) -> Result<Told> {
+    pub fn run_in_parts(&self, count: u64) -> Result<ShadowResult> {
         let out = tempfile::tempdir()?;
         let parts: Vec<PathBuf> = (0..count).map(|index| out.path().join(index.to_string())).collect();
         for (index, part) in (0..count).zip(&parts) {
@@ -180,7 +180,7 @@ impl Shadow {
     }
 
     /// Runs the campaign in some sessions, each of which is stopped in the midst of cases.
-    pub fn run_in_sessions(&self) -> Result<Told> {
+    pub fn run_in_sessions(&self) -> Result<ShadowResult> {
         let out = tempfile::tempdir()?;
         loop {
             let report = self.session(out.path(), Shard::WHOLE, self.cases / SESSIONS + 1)?;
@@ -191,7 +191,7 @@ impl Shadow {
     }
 
     /// Which signatures are whose.
-    fn told(&self, report: &Report) -> Result<Told> {
+    fn told(&self, report: &Report) -> Result<ShadowResult> {
         let alone: Vec<(&'static PlantedFault, Target)> =
             self.faults().into_iter().map(|fault| Ok((fault, open(&[fault])?))).collect::<Result<_>>()?;
         let mut own: BTreeMap<&'static str, BTreeSet<String>> = BTreeMap::new();
@@ -203,7 +203,7 @@ impl Shadow {
             }
         }
         own.retain(|name, _| self.rare.iter().any(|fault| fault.name == *name));
-        Ok(Told {
+        Ok(ShadowResult {
             cases: report.cases,
             findings: report.findings,
             tries: report.naming.tries,
@@ -214,7 +214,7 @@ impl Shadow {
     }
 
     /// The rare faults that nothing tells.
-    pub fn missed(&self, told: &Told) -> Vec<&'static str> {
+    pub fn missed(&self, told: &ShadowResult) -> Vec<&'static str> {
         self.rare.iter().map(|fault| fault.name).filter(|name| !told.own.contains_key(name)).collect()
     }
 }
@@ -226,7 +226,7 @@ fn open(faults: &[&'static PlantedFault]) -> Result<Target> {
     target(faults).context("the kernels have no optimisation level")
 }
 
-impl Told {
+impl ShadowResult {
     /// The signatures of a campaign.
     pub fn signatures(&self) -> &BTreeSet<String> {
         &self.signatures
@@ -239,7 +239,7 @@ impl Told {
 }
 
 /// One JSON object.
-pub fn json(shadow: &Shadow, told: &Told) -> Value {
+pub fn json(shadow: &Shadow, told: &ShadowResult) -> Value {
     json!({
         "seed": shadow.seed,
         "cases": told.cases,
@@ -255,7 +255,7 @@ pub fn json(shadow: &Shadow, told: &Told) -> Value {
 }
 
 /// A few lines: the totals, and the signatures of each fault.
-pub fn text(shadow: &Shadow, told: &Told) -> String {
+pub fn text(shadow: &Shadow, told: &ShadowResult) -> String {
     let mut text = format!(
         "{} of {} rare faults have a signature of their own, in {} cases with {} findings of {} signatures; {} tries to \
          name them\n",

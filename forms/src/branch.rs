@@ -5,7 +5,7 @@ use onnx::program::Node;
 use rand::RngExt;
 
 use crate::draft::Draft;
-use crate::segment::{Given, any, body, cut, holding, port, truth};
+use crate::segment::{BodyOutput, any, body, cut, holding, port, truth};
 
 /// Puts some nodes into a branch.
 pub(crate) fn write(mut draft: Draft, choices: &mut Choices) -> Option<Draft> {
@@ -13,12 +13,12 @@ pub(crate) fn write(mut draft: Draft, choices: &mut Choices) -> Option<Draft> {
     let is_then = choices.random_bool(0.5);
     let (condition, mut nodes) = truth(&mut draft, segment.at, is_then, choices);
     let mut outputs = Vec::new();
-    for Given { inside, ty, .. } in &segment.given {
+    for BodyOutput { inside, ty, .. } in &segment.given {
         outputs.push(port(*inside, ty, choices));
     }
     let taken = body("taken", Vec::new(), segment.nodes, outputs, segment.declared);
     let (mut others, mut outputs) = (Vec::new(), Vec::new());
-    for Given { ty, .. } in &segment.given {
+    for BodyOutput { ty, .. } in &segment.given {
         let from = any(&mut draft, segment.at, ty, choices);
         let other = draft.fresh("other", ty.clone());
         others.push(Node::new("Identity", vec![Some(from)], vec![Some(other)]));

@@ -127,7 +127,7 @@ pub fn usual() -> BTreeMap<&'static str, f64> {
 
 /// A model that was written as a program.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Written {
+pub struct WrittenProgram {
     /// The program.
     pub program: Program,
     /// The values of its inputs, by name. Those of the model are among them.
@@ -148,7 +148,7 @@ pub fn write(
     placed: &[Placed],
     forms: &Forms,
     stream: Stream,
-) -> Option<Written> {
+) -> Option<WrittenProgram> {
     let is_formed = !forms.each.is_empty() && stream.rng().random_bool(forms.share.clamp(0.0, 1.0));
     if !is_formed && placed.is_empty() {
         return None;
@@ -171,5 +171,5 @@ pub fn write(
         }
     }
     let Draft { program, inputs, .. } = draft;
-    (!written.is_empty()).then_some(Written { program, inputs, forms: written })
+    (!written.is_empty()).then_some(WrittenProgram { program, inputs, forms: written })
 }

@@ -54,4 +54,4 @@ mod spelled;
 
 pub use composite::{Composite, Placed};
 pub use draft::Draft;
-pub use form::{FORMS, Form, OVERRIDDEN_DEFAULT, Written, usual, write};
+pub use form::{FORMS, Form, OVERRIDDEN_DEFAULT, WrittenProgram, usual, write};

@@ -11,7 +11,7 @@ use rand::RngExt;
 
 use crate::chain::Chain;
 use crate::draft::{Draft, int64, unnamed};
-use crate::segment::{Given, any, body, cut, holding, port};
+use crate::segment::{BodyOutput, any, body, cut, holding, port};
 
 /// The most iterations.
 const MOST: i64 = 3;
@@ -38,7 +38,7 @@ pub(crate) fn write(mut draft: Draft, choices: &mut Choices) -> Option<Draft> {
     let (mut nodes, mut last) = (segment.nodes, Vec::new());
     let only =
         choices.random_bool(0.5).then(|| Only { iteration, which: choices.random_range(0..iterations) });
-    for Given { outside, inside, ty } in &segment.given {
+    for BodyOutput { outside, inside, ty } in &segment.given {
         if choices.random_bool(0.6) || !piles_up(ty, iterations, draft.opset) {
             first.push(Some(any(&mut draft, at, ty, choices)));
             let around = draft.fresh("around", ty.clone());

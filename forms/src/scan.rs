@@ -11,7 +11,7 @@ use rand::seq::IndexedRandom;
 
 use crate::draft::{Draft, spec};
 use crate::repeat::{Piece, pick, piles_up};
-use crate::segment::{Given, any, body, cut, holding, is_allowed, port};
+use crate::segment::{BodyOutput, any, body, cut, holding, is_allowed, port};
 
 /// The most slices.
 const MOST: i64 = 4;
@@ -97,7 +97,7 @@ fn beside_slices(mut draft: Draft, choices: &mut Choices) -> Option<Draft> {
     let slice = draft.fresh("slice", slice_type.clone());
     let (mut first, mut results, mut inputs, mut outputs) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     let (mut piles, mut picks, mut axes) = (Vec::new(), Vec::new(), Vec::new());
-    for Given { outside, inside, ty } in &segment.given {
+    for BodyOutput { outside, inside, ty } in &segment.given {
         if choices.random_bool(0.5) || !piles_up(ty, slices, draft.opset) {
             first.push(Some(any(&mut draft, at, ty, choices)));
             let around = draft.fresh("around", ty.clone());

@@ -26,7 +26,7 @@ const TRIES: usize = 8;
 
 /// What a body gives.
 #[derive(Clone, Debug)]
-pub(crate) struct Given {
+pub(crate) struct BodyOutput {
     /// The value that the nodes around know.
     pub(crate) outside: ValueId,
     /// The value that the body has for it.
@@ -42,7 +42,7 @@ pub(crate) struct Segment {
     pub(crate) at: usize,
     pub(crate) nodes: Vec<Node>,
     /// What others use of them; one value at least.
-    pub(crate) given: Vec<Given>,
+    pub(crate) given: Vec<BodyOutput>,
     /// What is said of the types of the other values.
     pub(crate) declared: Vec<Declaration>,
 }
@@ -101,7 +101,7 @@ fn take(draft: &mut Draft, at: usize, end: usize, given: Vec<(ValueId, Type)>) -
         let name = format!("{}_inside", draft.program.main.name(outside));
         let inside = draft.fresh(&name, ty.clone());
         renamed.insert(outside, inside);
-        all.push(Given { outside, inside, ty });
+        all.push(BodyOutput { outside, inside, ty });
     }
     for node in &mut nodes {
         rename(node, &renamed);

@@ -7,7 +7,7 @@ use interp::{Profile, Taps};
 use ir::{Datum, Stream, Tensor};
 use onnx::import::{Imported, Options, specialise};
 use onnx::program::{Node, Program};
-use onnxsmith_forms::{FORMS, Written, composite, usual, write};
+use onnxsmith_forms::{FORMS, WrittenProgram, composite, usual, write};
 use ops::Model;
 use ops::schema::Arity;
 use rand::RngExt;
@@ -57,8 +57,8 @@ fn outputs(model: &Model, inputs: &[(String, Tensor)]) -> BTreeMap<String, (Vec<
 }
 
 #[track_caller]
-fn holds(seed: u64, model: &Model, inputs: &[(String, Tensor)], written: &Written) -> Model {
-    let Written { program, inputs: all, forms } = written;
+fn holds(seed: u64, model: &Model, inputs: &[(String, Tensor)], written: &WrittenProgram) -> Model {
+    let WrittenProgram { program, inputs: all, forms } = written;
     let text = || program.to_text().to_string();
     let led = lead(program, all)
         .unwrap_or_else(|e| panic!("seed {seed}, {forms:?}: it leads nowhere: {e}\n{}", text()));
@@ -88,9 +88,9 @@ fn nothing_is_piled_up_that_cannot_be_counted() {
             let stream = Stream::new(seed);
             Some((seed, write(&model, &[("x".to_owned(), x.clone())], &[], &only, stream)?))
         });
-        let written: Vec<(u64, Written)> = written.collect();
+        let written: Vec<(u64, WrittenProgram)> = written.collect();
         assert!(written.len() > 20, "{form}: {}", written.len());
-        for (seed, Written { program, inputs, .. }) in &written {
+        for (seed, WrittenProgram { program, inputs, .. }) in &written {
             lead(program, inputs).unwrap_or_else(|e| panic!("seed {seed}, {form}: {e}"));
         }
     }

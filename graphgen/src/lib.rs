@@ -49,5 +49,5 @@ pub use budget::{Budget, Span};
 pub use generate::{Generated, generate};
 pub use policy::{Policy, Taste, Weights};
 pub use settings::{Composites, DRAWN, Forms, Settings};
-pub use support::{Form, Refused, Use};
+pub use support::{Refused, Use, UseForm};
 pub use turn::Turns;

@@ -11,7 +11,9 @@ use ops::Spec;
 use ops::spec::ABOUT_NARROW;
 use rand::seq::IndexedRandom;
 
-pub use file::{Asked, Taste, TasteError, Told, asked, dtype, name, opset, opsets, size};
+pub use file::{
+    PolicyRecord, Taste, TasteError, WantedOperator, dtype, name, opset, opsets, size, wanted_operator,
+};
 pub use pattern::{Pattern, PatternError, Step};
 
 /// Decides what is inserted.
@@ -27,8 +29,8 @@ pub trait Policy {
     }
 
     /// What differs from [`Weights`], for a campaign that is to go on with the same policy.
-    fn told(&self) -> Told {
-        Told::default()
+    fn record(&self) -> PolicyRecord {
+        PolicyRecord::default()
     }
 }
 

@@ -45,7 +45,7 @@ pub struct Case {
     pub inputs: Vec<(String, Tensor)>,
     /// Whether value search found values on which everything is defined.
     pub all_defined: bool,
-    /// The share of the outputs' elements that are open on them, see [`Found::open`](values::Found::open).
+    /// The share of the outputs' elements that are open on them, see [`FoundValues::open`](values::FoundValues::open).
     pub open: f64,
     /// Whether adversarial values were asked for.
     pub adversarial: bool,

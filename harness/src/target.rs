@@ -13,7 +13,7 @@ use ops::Model;
 use oracles::differential::lacks;
 use oracles::metamorphic::Fidelity;
 use worker::protocol::WRITTEN;
-use worker::{self, Description, Engine, EngineError, Limits, Outcome, Pool, Run, Spec, Stage};
+use worker::{self, Description, Engine, EngineError, EngineSpec, Limits, Outcome, Pool, Run, Stage};
 
 use crate::case::Case;
 use crate::hurry::{self, Hurry};
@@ -58,12 +58,12 @@ pub struct Target {
     /// What it has, as far as is known.
     pub support: Arc<Support>,
     host: Arc<Host>,
-    asked: Asked,
+    manner: Manner,
 }
 
 /// How an engine is asked.
 #[derive(Clone)]
-enum Asked {
+enum Manner {
     /// With all its time, where others were asked before.
     Usually,
     /// With little time, and nothing twice that has hung.
@@ -156,9 +156,9 @@ pub fn open(name: &str, limits: &Limits) -> Result<Vec<Target>, OpenError> {
     Ok(chosen.into_iter().map(|level| Target::new(backend, level, profile, Arc::clone(&host))).collect())
 }
 
-fn spec(backend: &str) -> Result<Spec, OpenError> {
+fn spec(backend: &str) -> Result<EngineSpec, OpenError> {
     if backend != REFERENCE {
-        return Spec::parse(backend, backends::engines::all()).map_err(|e| match e {
+        return EngineSpec::parse(backend, backends::engines::all()).map_err(|e| match e {
             worker::WorkerError::UnknownEngine { name } => OpenError::Unknown { name },
             e => e.into(),
         });
@@ -166,7 +166,7 @@ fn spec(backend: &str) -> Result<Spec, OpenError> {
     let program = std::env::current_exe()
         .map_err(|source| worker::WorkerError::Start { program: "this executable".into(), source })?;
     let args = vec![worker::spec::WORKER_ARGUMENT.into(), REFERENCE.into()];
-    Ok(Spec { name: REFERENCE.to_owned(), program, args })
+    Ok(EngineSpec { name: REFERENCE.to_owned(), program, args })
 }
 
 /// The accuracy that an engine is held to: the one it says that it keeps.
@@ -203,7 +203,7 @@ impl Target {
         let support = Arc::new(Support::stated(&engine, profile, description));
         let backend = naming::name(&engine, &description.engine);
         let tier = Arc::new(Tier::new(profile, description.accumulators().collect()));
-        Self { engine, backend, level, profile, tier, fidelity, support, host, asked: Asked::Usually }
+        Self { engine, backend, level, profile, tier, fidelity, support, host, manner: Manner::Usually }
     }
 
     /// The levels of an engine that runs in this process.
@@ -292,11 +292,11 @@ impl Target {
     /// Runs a case as the engine answers it.
     fn ask(&self, case: &worker::Case<'_>) -> Result<Run, worker::WorkerError> {
         Ok(match &*self.host {
-            Host::Workers(pool) => match &self.asked {
-                Asked::Usually => pool.run(case)?,
-                Asked::InAHurry(hurry) => hurry.run(pool, case)?,
-                Asked::Afresh(hurry) => hurry.run_afresh(pool, case)?,
-                Asked::Briefly => pool.run_within(enough(pool), case)?,
+            Host::Workers(pool) => match &self.manner {
+                Manner::Usually => pool.run(case)?,
+                Manner::InAHurry(hurry) => hurry.run(pool, case)?,
+                Manner::Afresh(hurry) => hurry.run_afresh(pool, case)?,
+                Manner::Briefly => pool.run_within(enough(pool), case)?,
             },
             Host::Here(here, _) => run_here(here, case),
         })
@@ -306,7 +306,7 @@ impl Target {
     fn ask_all(&self, cases: &[worker::Case<'_>]) -> Result<Vec<Run>, worker::WorkerError> {
         Ok(match &*self.host {
             Host::Workers(pool) => {
-                let time = if let Asked::Briefly = self.asked { enough(pool) } else { pool.timeout() };
+                let time = if let Manner::Briefly = self.manner { enough(pool) } else { pool.timeout() };
                 pool.run_all_within(time, cases, enough(pool))?
             }
             Host::Here(here, _) => cases.iter().map(|case| run_here(here, case)).collect(),
@@ -410,26 +410,26 @@ impl Target {
     /// This target for further questions about what hangs: it waits less, and does not ask what is known to hang.
     #[must_use]
     pub fn in_a_hurry(&self, hurry: &Arc<Hurry>) -> Self {
-        Self { asked: Asked::InAHurry(Arc::clone(hurry)), ..self.clone() }
+        Self { manner: Manner::InAHurry(Arc::clone(hurry)), ..self.clone() }
     }
 
     /// This target where each question is asked in a process of its own, with all its time.
     #[must_use]
     pub fn afresh(&self, hurry: &Arc<Hurry>) -> Self {
-        Self { asked: Asked::Afresh(Arc::clone(hurry)), ..self.clone() }
+        Self { manner: Manner::Afresh(Arc::clone(hurry)), ..self.clone() }
     }
 
     /// This target for questions to which a hang is no answer: it waits less.
     #[must_use]
     pub fn briefly(&self) -> Self {
-        Self { asked: Asked::Briefly, ..self.clone() }
+        Self { manner: Manner::Briefly, ..self.clone() }
     }
 
     /// What it knows to hang, where it is in a hurry.
     pub fn hurry(&self) -> Option<&Arc<Hurry>> {
-        match &self.asked {
-            Asked::Usually | Asked::Briefly => None,
-            Asked::InAHurry(hurry) | Asked::Afresh(hurry) => Some(hurry),
+        match &self.manner {
+            Manner::Usually | Manner::Briefly => None,
+            Manner::InAHurry(hurry) | Manner::Afresh(hurry) => Some(hurry),
         }
     }
 

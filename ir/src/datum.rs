@@ -2,7 +2,7 @@
 //!
 //! Graphs hold tensors of numbers alone, and so does all that computes and judges. What is no such tensor is taken apart at the edge
 //! ([`Datum::parts`]): a sequence is its length and its elements, an optional is whether it holds something, and that, and a tensor of
-//! strings is its shape and the bytes of each. So a length or a letter that is wrong is a wrong number like any other. [`Kind::gather`]
+//! strings is its shape and the bytes of each. So a length or a letter that is wrong is a wrong number like any other. [`DatumKind::gather`]
 //! puts the parts together again.
 
 use std::collections::BTreeMap;
@@ -45,7 +45,7 @@ pub enum Held<T = Tensor> {
 
 /// What a [`Datum`] may be.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum Kind {
+pub enum DatumKind {
     /// A tensor.
     Tensor,
     /// A sequence of tensors.
@@ -271,7 +271,7 @@ fn scalar(dtype: DType, value: usize) -> Tensor {
     Tensor::from_i128_fn(&Type::new(dtype, []), |_| value as i128)
 }
 
-impl Kind {
+impl DatumKind {
     /// All of them.
     pub const ALL: [Self; 5] =
         [Self::Tensor, Self::Sequence, Self::Optional, Self::OptionalSequence, Self::Strings];
@@ -370,7 +370,7 @@ impl<T: fmt::Display> fmt::Display for Datum<T> {
     }
 }
 
-impl FromStr for Kind {
+impl FromStr for DatumKind {
     type Err = String;
 
     fn from_str(name: &str) -> Result<Self, String> {
@@ -381,7 +381,7 @@ impl FromStr for Kind {
     }
 }
 
-impl fmt::Display for Kind {
+impl fmt::Display for DatumKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }
@@ -400,18 +400,18 @@ mod tests {
         Strings::of_texts(shape.to_vec(), &texts).unwrap()
     }
 
-    fn each() -> [(Kind, Datum); 9] {
+    fn each() -> [(DatumKind, Datum); 9] {
         let two = || vec![numbers(2), numbers(0)];
         [
-            (Kind::Tensor, Datum::Tensor(numbers(3))),
-            (Kind::Sequence, Datum::Sequence(two())),
-            (Kind::Sequence, Datum::Sequence(Vec::new())),
-            (Kind::Optional, Datum::Optional(Some(Held::Tensor(numbers(1))))),
-            (Kind::Optional, Datum::Optional(None)),
-            (Kind::OptionalSequence, Datum::Optional(Some(Held::Sequence(two())))),
-            (Kind::OptionalSequence, Datum::Optional(Some(Held::Sequence(Vec::new())))),
-            (Kind::Strings, Datum::Strings(strings(&[2, 1], &["a", "é"]))),
-            (Kind::Strings, Datum::Strings(strings(&[0, 3], &[]))),
+            (DatumKind::Tensor, Datum::Tensor(numbers(3))),
+            (DatumKind::Sequence, Datum::Sequence(two())),
+            (DatumKind::Sequence, Datum::Sequence(Vec::new())),
+            (DatumKind::Optional, Datum::Optional(Some(Held::Tensor(numbers(1))))),
+            (DatumKind::Optional, Datum::Optional(None)),
+            (DatumKind::OptionalSequence, Datum::Optional(Some(Held::Sequence(two())))),
+            (DatumKind::OptionalSequence, Datum::Optional(Some(Held::Sequence(Vec::new())))),
+            (DatumKind::Strings, Datum::Strings(strings(&[2, 1], &["a", "é"]))),
+            (DatumKind::Strings, Datum::Strings(strings(&[0, 3], &[]))),
         ]
     }
 
@@ -447,8 +447,8 @@ mod tests {
         let mut parts: BTreeMap<String, Tensor> =
             Datum::Sequence(vec![numbers(1)]).parts("x").into_iter().collect();
         parts.remove("x[0]");
-        assert_eq!(Kind::Sequence.gather("x", &mut parts), Err("x[0]".to_owned()));
-        assert_eq!(Kind::Optional.gather("x", &mut parts), Err("OptionalHasElement(x)".to_owned()));
+        assert_eq!(DatumKind::Sequence.gather("x", &mut parts), Err("x[0]".to_owned()));
+        assert_eq!(DatumKind::Optional.gather("x", &mut parts), Err("OptionalHasElement(x)".to_owned()));
     }
 
     #[test]
@@ -462,7 +462,7 @@ mod tests {
         let broken = Tensor::from_i128_fn(&Type::new(DType::U8, [1]), |_| 0xff);
         assert_eq!(text_of(&broken), None);
         let mut parts = Datum::Strings(one).parts("x").into_iter().collect();
-        assert!(Kind::Strings.gather("x", &mut parts).is_ok());
-        assert_eq!(Kind::Strings.gather("x", &mut parts), Err("Shape(x)".to_owned()));
+        assert!(DatumKind::Strings.gather("x", &mut parts).is_ok());
+        assert_eq!(DatumKind::Strings.gather("x", &mut parts), Err("Shape(x)".to_owned()));
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::datum::{Datum, Kind};
+use crate::datum::{Datum, DatumKind};
 use crate::{DType, Model, Operation, Tensor};
 
 /// The inputs and outputs of a program, and which tensors of the flat model that it leads to they are made of.
@@ -23,13 +23,13 @@ pub struct Wanted {
     /// The element type of its tensors.
     pub dtype: DType,
     /// What it is.
-    pub kind: Kind,
+    pub kind: DatumKind,
 }
 
 impl Wanted {
     /// A tensor.
     pub fn tensor(name: impl Into<String>, dtype: DType) -> Self {
-        Self { name: name.into(), dtype, kind: Kind::Tensor }
+        Self { name: name.into(), dtype, kind: DatumKind::Tensor }
     }
 }
 

@@ -69,7 +69,7 @@ pub mod view;
 
 pub use attr::{Attribute, Attributes, BadAttribute};
 pub use choices::Choices;
-pub use datum::{Datum, Held, Kind, Strings};
+pub use datum::{Datum, DatumKind, Held, Strings};
 pub use dim::{Dim, Sym};
 pub use dtype::{DType, DTypes};
 pub use graph::{Function, FunctionId, Graph, Model, Node, NodeId, NodeKind, Operation, Output, Value};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use ir::{DType, Datum, Held, Kind, Tensor, Type, Wanted};
+use ir::{DType, Datum, DatumKind, Held, Tensor, Type, Wanted};
 use onnx::export::open_type;
 use onnx::import::{Options, import};
 use onnx::proto::{GraphProto, ModelProto, NodeProto, OperatorSetIdProto, ValueInfoProto};
@@ -19,13 +19,13 @@ fn node(op_type: &str, inputs: &[&str], outputs: &[&str]) -> NodeProto {
     }
 }
 
-fn port(&(name, kind): &(&str, Kind)) -> ValueInfoProto {
+fn port(&(name, kind): &(&str, DatumKind)) -> ValueInfoProto {
     let r#type = Some(open_type(kind, DType::F32));
     ValueInfoProto { name: Some(name.to_owned()), r#type, ..Default::default() }
 }
 
 /// A model whose inputs and outputs hold f32, of shapes that are not said.
-fn model(inputs: &[(&str, Kind)], nodes: Vec<NodeProto>, outputs: &[(&str, Kind)]) -> ModelProto {
+fn model(inputs: &[(&str, DatumKind)], nodes: Vec<NodeProto>, outputs: &[(&str, DatumKind)]) -> ModelProto {
     let (input, output) = (inputs.iter().map(port).collect(), outputs.iter().map(port).collect());
     ModelProto {
         ir_version: Some(10),
@@ -65,9 +65,9 @@ fn run(model: &ModelProto, inputs: &[(&str, Datum)]) -> Vec<Datum> {
 #[test]
 fn a_sequence_is_a_variable_for_each_of_its_tensors() {
     let model = model(
-        &[("xs", Kind::Sequence), ("x", Kind::Tensor)],
+        &[("xs", DatumKind::Sequence), ("x", DatumKind::Tensor)],
         vec![node("SequenceInsert", &["xs", "x"], &["ys"]), node("SequenceLength", &["ys"], &["n"])],
-        &[("ys", Kind::Sequence)],
+        &[("ys", DatumKind::Sequence)],
     );
     let items = vec![floats(&[1.0]), floats(&[2.0, 3.0])];
     let inputs = [("xs", Datum::Sequence(items.clone())), ("x", floats(&[4.0]).into())];
@@ -77,7 +77,7 @@ fn a_sequence_is_a_variable_for_each_of_its_tensors() {
     let made_of = Datum::Sequence(vec!["xs[0]".to_owned(), "xs[1]".to_owned()]);
     let itself = Datum::Tensor("x".to_owned());
     assert_eq!(imported.interface.inputs, [("xs".to_owned(), made_of), ("x".to_owned(), itself)]);
-    let wanted = Wanted { name: "ys".to_owned(), dtype: DType::F32, kind: Kind::Sequence };
+    let wanted = Wanted { name: "ys".to_owned(), dtype: DType::F32, kind: DatumKind::Sequence };
     assert_eq!(imported.interface.outputs, [wanted]);
     let all = [items, vec![floats(&[4.0])]].concat();
     assert_eq!(run(&model, &inputs), [Datum::Sequence(all)]);
@@ -89,13 +89,13 @@ fn values_pass_through_as_what_they_are() {
     let [_, sequence] = held.clone().map(Datum::from);
     let [optional, of_sequence] = held.map(|held| Datum::Optional(Some(held)));
     for (kind, datum) in [
-        (Kind::Sequence, sequence),
-        (Kind::Sequence, Datum::Sequence(Vec::new())),
-        (Kind::Optional, optional),
-        (Kind::Optional, Datum::Optional(None)),
-        (Kind::OptionalSequence, of_sequence),
-        (Kind::OptionalSequence, Datum::Optional(Some(Held::Sequence(Vec::new())))),
-        (Kind::OptionalSequence, Datum::Optional(None)),
+        (DatumKind::Sequence, sequence),
+        (DatumKind::Sequence, Datum::Sequence(Vec::new())),
+        (DatumKind::Optional, optional),
+        (DatumKind::Optional, Datum::Optional(None)),
+        (DatumKind::OptionalSequence, of_sequence),
+        (DatumKind::OptionalSequence, Datum::Optional(Some(Held::Sequence(Vec::new())))),
+        (DatumKind::OptionalSequence, Datum::Optional(None)),
     ] {
         let pass = vec![node("Identity", &["x"], &["y"])];
         let model = model(&[("x", kind)], pass, &[("y", kind)]);
@@ -109,11 +109,11 @@ fn an_input_is_of_the_kind_that_is_declared() {
     let (tensor, sequence) = (Datum::from(floats(&[1.0])), Datum::Sequence(vec![floats(&[1.0])]));
     let narrow = Tensor::from_i128_fn(&Type::new(DType::I8, [1]), |_| 1);
     for (kind, datum) in [
-        (Kind::Tensor, sequence.clone()),
-        (Kind::Sequence, tensor.clone()),
-        (Kind::Optional, tensor),
-        (Kind::Optional, sequence),
-        (Kind::Sequence, Datum::Sequence(vec![floats(&[1.0]), narrow])),
+        (DatumKind::Tensor, sequence.clone()),
+        (DatumKind::Sequence, tensor.clone()),
+        (DatumKind::Optional, tensor),
+        (DatumKind::Optional, sequence),
+        (DatumKind::Sequence, Datum::Sequence(vec![floats(&[1.0]), narrow])),
     ] {
         let error = specialise(&model(&[("x", kind)], pass(), &[("y", kind)]), &[("x", datum)]).unwrap_err();
         assert!(matches!(error, Error::Invalid { .. }), "{error}");
@@ -124,15 +124,18 @@ fn an_input_is_of_the_kind_that_is_declared() {
 #[test]
 fn an_output_is_of_the_kind_that_is_declared() {
     let construct = vec![node("SequenceConstruct", &["x", "x"], &["y"])];
-    let model = model(&[("x", Kind::Tensor)], construct, &[("y", Kind::Tensor)]);
+    let model = model(&[("x", DatumKind::Tensor)], construct, &[("y", DatumKind::Tensor)]);
     let error = specialise(&model, &[("x", floats(&[1.0]).into())]).unwrap_err();
     assert!(matches!(error, Error::Invalid { .. }), "{error}");
 }
 
 #[test]
 fn a_sequence_whose_length_is_not_known_is_unsupported() {
-    let model =
-        model(&[("x", Kind::Sequence)], vec![node("Identity", &["x"], &["y"])], &[("y", Kind::Sequence)]);
+    let model = model(
+        &[("x", DatumKind::Sequence)],
+        vec![node("Identity", &["x"], &["y"])],
+        &[("y", DatumKind::Sequence)],
+    );
     let error = specialise(&model, &[]).unwrap_err();
     assert!(matches!(error, Error::Unsupported { .. }), "{error}");
 }
@@ -140,8 +143,11 @@ fn a_sequence_whose_length_is_not_known_is_unsupported() {
 /// Who gives an optional may give what it holds.
 #[test]
 fn what_an_optional_output_holds_need_not_be_wrapped() {
-    let model =
-        model(&[("x", Kind::Tensor)], vec![node("Identity", &["x"], &["y"])], &[("y", Kind::Optional)]);
+    let model = model(
+        &[("x", DatumKind::Tensor)],
+        vec![node("Identity", &["x"], &["y"])],
+        &[("y", DatumKind::Optional)],
+    );
     let x = floats(&[1.0, 2.0]);
     assert_eq!(run(&model, &[("x", x.clone().into())]), [Datum::Optional(Some(Held::Tensor(x)))]);
 }
@@ -158,7 +164,7 @@ fn a_function_that_gets_a_sequence_is_written_out() {
         ..Default::default()
     };
     let call = NodeProto { domain: Some("own".to_owned()), ..node("pass", &["x"], &["y"]) };
-    let mut model = model(&[("x", Kind::Sequence)], vec![call], &[("y", Kind::Sequence)]);
+    let mut model = model(&[("x", DatumKind::Sequence)], vec![call], &[("y", DatumKind::Sequence)]);
     model.functions.push(pass);
     model.opset_import.push(OperatorSetIdProto { domain: Some("own".to_owned()), version: Some(1) });
     let datum = Datum::Sequence(vec![floats(&[1.0])]);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use ir::{DType, Datum, Kind, Strings, Tensor, Type, Wanted};
+use ir::{DType, Datum, DatumKind, Strings, Tensor, Type, Wanted};
 use onnxsmith_onnx::Error;
 use onnxsmith_onnx::import::{Imported, Options, specialise};
 use onnxsmith_onnx::program::Program;
@@ -150,6 +150,6 @@ fn operators_of_numbers_refuse_strings() {
     assert!(declared.to_string().contains('y'), "{declared}");
     assert_eq!(
         read("string[1] x", "y", "y = Identity(x)", &given).unwrap().interface.outputs[0].kind,
-        Kind::Strings
+        DatumKind::Strings
     );
 }

@@ -273,7 +273,7 @@ fn listed<T>(rows: &[T], why: &str, name: impl Fn(&T) -> String, advice: &str) -
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::form::Form;
+    use crate::form::PartForm;
     use crate::tally::Tally;
 
     fn scope(samples: u64) -> Scope {
@@ -282,7 +282,7 @@ mod tests {
             opset: 20,
             operators: ["Exp".to_owned()].into(),
             dtypes: ["f32".to_owned()].into(),
-            forms: [Form::Unary].into(),
+            forms: [PartForm::Unary].into(),
             samples,
             cases: 1,
         }
@@ -295,7 +295,7 @@ mod tests {
             op: "Exp".to_owned(),
             dtype: "f32".to_owned(),
             backend: "cpu".to_owned(),
-            forms: BTreeMap::from([(Form::Unary, total.clone())]),
+            forms: BTreeMap::from([(PartForm::Unary, total.clone())]),
             total,
             lengths: BTreeMap::new(),
             lacks: None,
@@ -373,7 +373,7 @@ mod tests {
         let first = crate::plan::Name {
             op: "Exp".to_owned(),
             dtype: "f32".to_owned(),
-            form: Form::Unary,
+            form: PartForm::Unary,
             number: 0,
             length: None,
         };

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 /// What an operator is run on.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Form {
+pub enum PartForm {
     /// An operator that reads one operand element by element, on every number of a dtype of 16 bits or fewer; of wider ones, on
     /// edges and samples.
     Unary,
@@ -24,7 +24,7 @@ pub enum Form {
     Drawn,
 }
 
-impl Form {
+impl PartForm {
     /// All forms, in the order in which they are swept.
     pub const ALL: [Self; 7] =
         [Self::Unary, Self::Pairs, Self::Several, Self::Constants, Self::Lengths, Self::Shapes, Self::Drawn];

@@ -25,7 +25,7 @@ pub fn judge(reference: &Reference, answer: &[Tensor], context: &Context<'_>) ->
     let mut tally = Tally::default();
     for (number, actual) in answer.iter().enumerate() {
         let (specified, tight) = (&reference.specified[number], &reference.tight[number]);
-        let output = Output { number, specified, tight, profile: reference.kind.profile };
+        let output = Output { number, specified, tight, profile: reference.contract.profile };
         let expected = elements(&specified.tensor).into_iter().zip(elements(&tight.tensor));
         for (index, (expected, actual)) in expected.zip(elements(actual)).enumerate() {
             output.take(&mut tally, &output.found(index, expected, actual), context);
@@ -63,7 +63,7 @@ struct Output<'a> {
 }
 
 /// An element of an answer, and how it stands.
-struct Found {
+struct JudgedElement {
     index: usize,
     expected: Element,
     actual: Element,
@@ -76,7 +76,12 @@ struct Found {
 impl Output<'_> {
     /// How an element stands: beyond the specification's bound; else beyond the tight one, also where the
     /// specification leaves the element open; else within both.
-    fn found(&self, index: usize, (specified, expected): (Element, Element), actual: Element) -> Found {
+    fn found(
+        &self,
+        index: usize,
+        (specified, expected): (Element, Element),
+        actual: Element,
+    ) -> JudgedElement {
         let spec = self.allows(self.specified, index, specified, actual);
         let tight = self.allows(self.tight, index, expected, actual);
         let standing = match (spec, tight) {
@@ -85,7 +90,7 @@ impl Output<'_> {
             (Some(true) | None, Some(true) | None) => Standing::Tight,
         };
         let distance = Distance::between(self.specified.tensor.dtype(), expected, expected, actual);
-        Found { index, expected, actual, distance, standing, is_judged: tight.is_some() }
+        JudgedElement { index, expected, actual, distance, standing, is_judged: tight.is_some() }
     }
 
     /// Whether an implementation may have an element; `None` where nothing can be said.
@@ -110,7 +115,7 @@ impl Output<'_> {
         }
     }
 
-    fn take(&self, tally: &mut Tally, found: &Found, context: &Context<'_>) {
+    fn take(&self, tally: &mut Tally, found: &JudgedElement, context: &Context<'_>) {
         tally.elements += 1;
         tally.beyond_tight += u64::from(found.standing != Standing::Tight);
         tally.beyond_spec += u64::from(found.standing == Standing::Beyond);
@@ -133,7 +138,7 @@ impl Output<'_> {
         }
     }
 
-    fn bin(&self, found: &Found) -> Bin {
+    fn bin(&self, found: &JudgedElement) -> Bin {
         let ulps = |bounded: &Bounded| match (found.expected, bounded.tensor.dtype().float()) {
             (Element::Real(v), Some(format))
                 if v.is_finite() && bounded.error_at(found.index).is_finite() =>
@@ -152,7 +157,7 @@ impl Output<'_> {
     }
 
     /// Keeps an element if it is the worst so far. Texts are made of few elements only.
-    fn keep(&self, tally: &mut Tally, found: &Found, context: &Context<'_>) {
+    fn keep(&self, tally: &mut Tally, found: &JudgedElement, context: &Context<'_>) {
         let ulp = found.distance.ulp();
         if tally.worst.as_ref().is_some_and(|known| !known.yields_to(found.standing, ulp)) {
             return;
@@ -188,8 +193,8 @@ mod tests {
     use ops::Model;
 
     use super::*;
-    use crate::form::Form;
-    use crate::tier::Kind;
+    use crate::form::PartForm;
+    use crate::tier::Contract;
 
     /// What is expected of one f32, 1: to be no further off than that.
     fn within(error: f64) -> Bounded {
@@ -234,10 +239,10 @@ mod tests {
             |shape: &[i64], f: &dyn Fn(usize) -> f64| Tensor::from_f64_fn(&Type::new(DType::F16, shape), f);
         let inputs =
             [tensor(&[1, 1, 259, 4], &|i| i as f64), tensor(&[1, 1, 1, 2], &|i| [-0.987, -0.8413][i])];
-        let reference = Reference::of(&model, &inputs, &[Kind::new(&Profile::WGSL)]).unwrap().remove(0);
+        let reference = Reference::of(&model, &inputs, &[Contract::new(&Profile::WGSL)]).unwrap().remove(0);
         let beyond = |y: f64| {
             let (op, dtype) = ("GridSample".to_owned(), "f16".to_owned());
-            let part = Name { op, dtype, form: Form::Several, number: 0, length: None };
+            let part = Name { op, dtype, form: PartForm::Several, number: 0, length: None };
             let context = Context { part: &part, at: &|_| String::new(), arguments: None };
             let tally = judge(&reference, &[tensor(&[1, 1, 1, 1], &|_| y)], &context);
             (tally.beyond_spec, tally.beyond_tight)

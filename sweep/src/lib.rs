@@ -39,8 +39,8 @@ pub mod tier;
 pub mod trial;
 pub mod uses;
 
-pub use form::Form;
+pub use form::PartForm;
 pub use plan::{Part, Scope, parts};
 pub use rows::Rows;
-pub use run::{Ran, run};
+pub use run::{PartResult, run};
 pub use store::{Identity, Store};

@@ -8,7 +8,7 @@ use ops::Spec;
 use serde::{Deserialize, Serialize};
 
 use crate::columns::{Fill, are_few};
-use crate::form::Form;
+use crate::form::PartForm;
 use crate::lanes::{LENGTHS, SPREADS, Shaped, Spread, along, shaped};
 use crate::uses::{self, Use};
 
@@ -24,7 +24,7 @@ pub struct Scope {
     /// The dtypes, by name.
     pub dtypes: BTreeSet<String>,
     /// The forms.
-    pub forms: BTreeSet<Form>,
+    pub forms: BTreeSet<PartForm>,
     /// How many numbers of a dtype that has more than 65,536.
     pub samples: u64,
     /// How many drawn cases of an operator on a dtype.
@@ -58,7 +58,7 @@ pub struct Name {
     /// The dtype.
     pub dtype: String,
     /// The form.
-    pub form: Form,
+    pub form: PartForm,
     /// Its number among the parts of that operator, dtype and form.
     pub number: u64,
     /// The length of the axis, if lengths are swept.
@@ -127,21 +127,21 @@ fn dtypes(spec: &Spec, scope: &Scope) -> DTypes {
 }
 
 fn of_operator(all: &mut Vec<Part>, scope: &Scope, spec: &'static Spec, dtype: DType) {
-    let mut recipes: Vec<(Form, Option<i64>, Recipe)> = Vec::new();
+    let mut recipes: Vec<(PartForm, Option<i64>, Recipe)> = Vec::new();
     if uses::is_elementwise(spec) {
         recipes.extend(elementwise(scope, spec, dtype));
     } else {
-        let drawn = |number| (Form::Drawn, None, Recipe::Drawn { of: spec, dtype, number });
+        let drawn = |number| (PartForm::Drawn, None, Recipe::Drawn { of: spec, dtype, number });
         recipes.extend((0..scope.cases).map(drawn));
     }
     for length in LENGTHS {
         let Some(of) = along(spec, dtype, length, scope.opset) else { break };
-        let of_spread = |spread| (Form::Lengths, Some(length), Recipe::Shaped { of: of.clone(), spread });
+        let of_spread = |spread| (PartForm::Lengths, Some(length), Recipe::Shaped { of: of.clone(), spread });
         recipes.extend(SPREADS.map(of_spread));
     }
     let shaped = shaped(spec, dtype, scope.opset).into_iter();
-    recipes.extend(shaped.map(|of| (Form::Shapes, None, Recipe::Shaped { of, spread: Spread::Centred })));
-    for form in Form::ALL.into_iter().filter(|form| scope.forms.contains(form)) {
+    recipes.extend(shaped.map(|of| (PartForm::Shapes, None, Recipe::Shaped { of, spread: Spread::Centred })));
+    for form in PartForm::ALL.into_iter().filter(|form| scope.forms.contains(form)) {
         let of_form = recipes.iter().filter(|(other, ..)| *other == form);
         all.extend(of_form.enumerate().map(|(number, (_, length, recipe))| {
             let (op, dtype) = (spec.name.to_owned(), dtype.name().to_owned());
@@ -156,7 +156,7 @@ fn elementwise(
     scope: &Scope,
     spec: &'static Spec,
     dtype: DType,
-) -> impl Iterator<Item = (Form, Option<i64>, Recipe)> {
+) -> impl Iterator<Item = (PartForm, Option<i64>, Recipe)> {
     let mut recipes = Vec::new();
     for of in uses::uses(spec, dtype, scope.opset).into_iter().map(Arc::new) {
         let mut add = |form, fill, placed| {
@@ -165,7 +165,7 @@ fn elementwise(
         for fill in fills(&of, dtype, scope.samples) {
             add(of.form(), fill, Placed::Inputs);
         }
-        add(Form::Constants, Fill::Edges, Placed::Constants);
+        add(PartForm::Constants, Fill::Edges, Placed::Constants);
     }
     recipes.into_iter()
 }
@@ -177,13 +177,13 @@ fn fills(of: &Use, dtype: DType, samples: u64) -> Vec<Fill> {
     }
     let mut fills = vec![Fill::Edges];
     match of.form() {
-        Form::Unary if dtype.is_float() && samples >= ALL_SAMPLES => fills.extend(ranges(samples)),
+        PartForm::Unary if dtype.is_float() && samples >= ALL_SAMPLES => fills.extend(ranges(samples)),
         // Half of the samples where functions are neither flat nor nearly the identity.
-        Form::Unary if dtype.is_float() => {
+        PartForm::Unary if dtype.is_float() => {
             fills.extend(ranges(samples / 2));
             fills.extend(blocks(samples / 2).map(|count| Fill::Usual { count }));
         }
-        Form::Unary => fills.push(Fill::Ranges { from: 0, count: WHOLE_SAMPLES, of: WHOLE_SAMPLES }),
+        PartForm::Unary => fills.push(Fill::Ranges { from: 0, count: WHOLE_SAMPLES, of: WHOLE_SAMPLES }),
         _ => fills.extend(blocks(samples / FEWER_PAIRS).map(|count| Fill::Usual { count })),
     }
     fills
@@ -215,22 +215,22 @@ mod tests {
             opset: *ir::graph::OPSETS.end(),
             operators: operators.iter().map(ToString::to_string).collect(),
             dtypes: dtypes.iter().map(ToString::to_string).collect(),
-            forms: Form::ALL.into(),
+            forms: PartForm::ALL.into(),
             samples: 1 << 20,
             cases: 3,
         }
     }
 
-    fn forms(parts: &[Part], form: Form) -> Vec<&Part> {
+    fn forms(parts: &[Part], form: PartForm) -> Vec<&Part> {
         parts.iter().filter(|part| part.name.form == form).collect()
     }
 
     #[test]
     fn a_function_of_halves_is_swept_on_every_number() {
         let all = parts(&scope(&["Exp"], &["f16"]));
-        let [unary] = forms(&all, Form::Unary)[..] else { panic!("{all:?}") };
+        let [unary] = forms(&all, PartForm::Unary)[..] else { panic!("{all:?}") };
         assert!(matches!(&unary.recipe, Recipe::Columns { fill: Fill::Every, placed: Placed::Inputs, .. }));
-        assert_eq!(forms(&all, Form::Constants).len(), 1);
+        assert_eq!(forms(&all, PartForm::Constants).len(), 1);
     }
 
     #[test]
@@ -240,9 +240,9 @@ mod tests {
             Recipe::Columns { fill: Fill::Ranges { count, .. } | Fill::Usual { count }, .. } => count,
             _ => 0,
         };
-        assert_eq!(forms(&all, Form::Unary).iter().map(count).sum::<u64>(), 1 << 20);
+        assert_eq!(forms(&all, PartForm::Unary).iter().map(count).sum::<u64>(), 1 << 20);
         let every = parts(&Scope { samples: ALL_SAMPLES, ..scope(&["Exp"], &["f32"]) });
-        assert_eq!(forms(&every, Form::Unary).iter().map(count).sum::<u64>(), 1 << 32);
+        assert_eq!(forms(&every, PartForm::Unary).iter().map(count).sum::<u64>(), 1 << 32);
     }
 
     #[test]
@@ -254,7 +254,7 @@ mod tests {
         assert_eq!(first.iter().collect::<BTreeSet<_>>().len(), first.len());
         let lengths: Vec<i64> = first.iter().filter_map(|name| name.length).collect();
         assert!(lengths.contains(&1) && lengths.contains(&65_537));
-        assert!(first.iter().any(|name| name.op == "Concat" && name.form == Form::Drawn));
+        assert!(first.iter().any(|name| name.op == "Concat" && name.form == PartForm::Drawn));
     }
 
     #[test]

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::form::Form;
+use crate::form::PartForm;
 use crate::plan::Name;
-use crate::run::{Answer, Ran, pairs};
+use crate::run::{PartResult, TargetAnswer, pairs};
 use crate::store::Identity;
 use crate::tally::{Apart, Tally};
 
@@ -31,7 +31,7 @@ pub struct Row {
     /// All elements.
     pub total: Tally,
     /// The elements by form.
-    pub forms: BTreeMap<Form, Tally>,
+    pub forms: BTreeMap<PartForm, Tally>,
     /// The largest and the 99th percentile of the errors by length, where that is swept.
     pub lengths: BTreeMap<i64, Tally>,
     /// What the backend lacks, if it lacks something of all parts.
@@ -66,12 +66,12 @@ pub struct Pair {
 
 impl Rows {
     /// The rows of what ran.
-    pub fn of(identity: &Identity, all: &[Ran]) -> Self {
+    pub fn of(identity: &Identity, all: &[PartResult]) -> Self {
         let mut rows = Self::default();
         let mut start = 0;
         while start < all.len() {
             let part = &all[start].part;
-            let is_beside = |ran: &&Ran| ran.part.op == part.op && ran.part.dtype == part.dtype;
+            let is_beside = |ran: &&PartResult| ran.part.op == part.op && ran.part.dtype == part.dtype;
             let end = start + all[start..].iter().take_while(is_beside).count();
             rows.take(identity, &all[start..end]);
             start = end;
@@ -90,7 +90,7 @@ impl Rows {
     }
 
     /// Adds the parts of one operator on one dtype.
-    fn take(&mut self, identity: &Identity, all: &[Ran]) {
+    fn take(&mut self, identity: &Identity, all: &[PartResult]) {
         let Some(first) = all.iter().find(|ran| !ran.answers.is_empty()) else { return };
         let (op, dtype) = (&first.part.op, &first.part.dtype);
         for (number, target) in identity.targets.iter().enumerate() {
@@ -121,19 +121,19 @@ impl Rows {
 }
 
 impl Row {
-    fn take(&mut self, (ran, answer): (&Ran, &Answer)) {
+    fn take(&mut self, (ran, answer): (&PartResult, &TargetAnswer)) {
         match answer {
-            Answer::Judged(tally) => {
+            TargetAnswer::Judged(tally) => {
                 self.total.merge(tally);
                 self.forms.entry(ran.part.form).or_default().merge(tally);
                 if let Some(length) = ran.part.length {
                     self.lengths.entry(length).or_default().merge(tally);
                 }
             }
-            Answer::Lacks(why) => {
+            TargetAnswer::Lacks(why) => {
                 self.lacks.get_or_insert_with(|| why.clone());
             }
-            Answer::Failed(what) => {
+            TargetAnswer::Failed(what) => {
                 let first = || Failed { parts: 0, first: ran.part.clone() };
                 self.failed.entry(what.clone()).or_insert_with(first).parts += 1;
             }
@@ -166,7 +166,7 @@ pub struct Line {
     /// The worst element, if one is off: its place, the right value and the value it has.
     pub worst: Option<String>,
     /// The counts by form.
-    pub forms: BTreeMap<Form, Counts>,
+    pub forms: BTreeMap<PartForm, Counts>,
     /// What the backend says that it lacks.
     pub lacks: Option<String>,
     /// What failed, and how often.

@@ -15,16 +15,16 @@ use worker::{Outcome, WorkerError};
 use crate::judge::{self, Context};
 use crate::plan::{Name, Part, Scope};
 use crate::tally::{Apart, Tally};
-use crate::tier::{Kind, Reference};
+use crate::tier::{Contract, Reference};
 use crate::trial::{Trial, trial};
 
 /// What came of a part: a line of the store.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Ran {
+pub struct PartResult {
     /// The part.
     pub part: Name,
     /// Each target's answer, in their order; none where the part has nothing that is defined.
-    pub answers: Vec<Answer>,
+    pub answers: Vec<TargetAnswer>,
     /// How each two of them differ, the first with all others, then the second with those behind it.
     pub apart: Vec<Apart>,
 }
@@ -32,7 +32,7 @@ pub struct Ran {
 /// A target's answer to a part.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Answer {
+pub enum TargetAnswer {
     /// Outputs, judged.
     Judged(Box<Tally>),
     /// The target says that it lacks something, or declares that it computes otherwise.
@@ -49,19 +49,19 @@ pub fn run(
     targets: &[Target],
     jobs: usize,
     stop: &AtomicBool,
-    mut take: impl FnMut(Ran) -> std::io::Result<()>,
+    mut take: impl FnMut(PartResult) -> std::io::Result<()>,
 ) -> Result<(), Error> {
-    let kinds = Kind::all(targets);
+    let contracts = Contract::all(targets);
     let next = AtomicUsize::new(0);
     let (sender, receiver) = mpsc::channel();
     std::thread::scope(|scope_of_threads| {
         for _ in 0..jobs.max(1) {
-            let (sender, next, kinds) = (sender.clone(), &next, &kinds);
+            let (sender, next, contracts) = (sender.clone(), &next, &contracts);
             scope_of_threads.spawn(move || {
                 while !stop.load(Ordering::Relaxed) {
                     let number = next.fetch_add(1, Ordering::Relaxed);
                     let Some(part) = parts.get(number) else { break };
-                    if sender.send((number, ran(scope, part, targets, kinds))).is_err() {
+                    if sender.send((number, ran(scope, part, targets, contracts))).is_err() {
                         break;
                     }
                 }
@@ -86,10 +86,10 @@ pub enum Error {
 /// Takes what came of each part, in their order. The receiver is gone when this ends: where nothing can be taken any more, the
 /// threads cannot send, and stop.
 fn in_order(
-    done: mpsc::Receiver<(usize, Result<Ran, WorkerError>)>,
-    take: &mut impl FnMut(Ran) -> std::io::Result<()>,
+    done: mpsc::Receiver<(usize, Result<PartResult, WorkerError>)>,
+    take: &mut impl FnMut(PartResult) -> std::io::Result<()>,
 ) -> Result<(), Error> {
-    let mut waiting: BTreeMap<usize, Ran> = BTreeMap::new();
+    let mut waiting: BTreeMap<usize, PartResult> = BTreeMap::new();
     let mut next = 0;
     for (number, ran) in done {
         waiting.insert(number, ran?);
@@ -101,9 +101,14 @@ fn in_order(
     Ok(())
 }
 
-fn ran(scope: &Scope, part: &Part, targets: &[Target], kinds: &[Kind]) -> Result<Ran, WorkerError> {
-    let Some(trial) = trial(scope, part, kinds) else {
-        return Ok(Ran { part: part.name.clone(), answers: Vec::new(), apart: Vec::new() });
+fn ran(
+    scope: &Scope,
+    part: &Part,
+    targets: &[Target],
+    contracts: &[Contract],
+) -> Result<PartResult, WorkerError> {
+    let Some(trial) = trial(scope, part, contracts) else {
+        return Ok(PartResult { part: part.name.clone(), answers: Vec::new(), apart: Vec::new() });
     };
     let mut outputs: Vec<Option<Vec<Tensor>>> = Vec::new();
     let mut answers = Vec::new();
@@ -118,17 +123,17 @@ fn ran(scope: &Scope, part: &Part, targets: &[Target], kinds: &[Kind]) -> Result
         (Some(one), Some(other)) => judge::apart(reference(&trial, &targets[i]), one, other),
         _ => Apart::default(),
     });
-    Ok(Ran { part: part.name.clone(), answers, apart: apart.collect() })
+    Ok(PartResult { part: part.name.clone(), answers, apart: apart.collect() })
 }
 
 /// What is expected of a target.
 ///
 /// # Panics
-/// If the trial was not made for its kind.
+/// If the trial was not made for its contract.
 pub fn reference<'t>(trial: &'t Trial, target: &Target) -> &'t Reference {
-    let kind = Kind::of(target);
-    let found = trial.references.iter().find(|reference| reference.kind == kind);
-    found.expect("there is a reference for the kind of each target")
+    let contract = Contract::of(target);
+    let found = trial.references.iter().find(|reference| reference.contract == contract);
+    found.expect("there is a reference for the contract of each target")
 }
 
 /// Each two of so many, in order.
@@ -143,7 +148,7 @@ fn answer(
     target: &Target,
     reference: &Reference,
     outcome: &Outcome,
-) -> Result<(Answer, Option<Vec<Tensor>>), WorkerError> {
+) -> Result<(TargetAnswer, Option<Vec<Tensor>>), WorkerError> {
     let tensors = match outcome {
         Outcome::Outputs(outputs) => of_types(reference, outputs),
         Outcome::Rejected { .. } | Outcome::Unsupported { .. } | Outcome::Fault(_) => None,
@@ -153,11 +158,11 @@ fn answer(
     let arguments = trial.columns.as_ref().and_then(|columns| columns.arguments());
     let tally = judge::judge(reference, &tensors, &Context { part, at: &at, arguments });
     if tally.beyond_spec > 0
-        && let declared @ Answer::Lacks(_) = verdict(trial, target, reference, outcome)?
+        && let declared @ TargetAnswer::Lacks(_) = verdict(trial, target, reference, outcome)?
     {
         return Ok((declared, None));
     }
-    Ok((Answer::Judged(Box::new(tally)), Some(tensors)))
+    Ok((TargetAnswer::Judged(Box::new(tally)), Some(tensors)))
 }
 
 /// The outputs in the reference's order, if they have its types.
@@ -175,14 +180,15 @@ fn verdict(
     target: &Target,
     reference: &Reference,
     outcome: &Outcome,
-) -> Result<Answer, WorkerError> {
+) -> Result<TargetAnswer, WorkerError> {
     let names: Vec<String> = trial.model.graph.outputs.iter().map(|o| o.name.clone()).collect();
-    let expected = Expected { names: &names, outputs: &reference.specified, profile: reference.kind.profile };
+    let expected =
+        Expected { names: &names, outputs: &reference.specified, profile: reference.contract.profile };
     let judged = judge(&target.backend, &target.level, outcome, &expected);
     Ok(match allowed(trial, target, outcome, judged, &expected)? {
-        Verdict::Bug(finding) => Answer::Failed(finding.detail),
-        Verdict::Incomparable(why) => Answer::Lacks(why.to_string()),
-        Verdict::Pass => Answer::Failed("its outputs are not those that the model declares".to_owned()),
+        Verdict::Bug(finding) => TargetAnswer::Failed(finding.detail),
+        Verdict::Incomparable(why) => TargetAnswer::Lacks(why.to_string()),
+        Verdict::Pass => TargetAnswer::Failed("its outputs are not those that the model declares".to_owned()),
     })
 }
 

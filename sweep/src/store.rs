@@ -10,7 +10,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::plan::{Part, Scope};
-use crate::run::Ran;
+use crate::run::PartResult;
 
 /// The file of a sweep's folder that has its parts.
 const PARTS: &str = "parts.jsonl";
@@ -126,7 +126,7 @@ impl Store {
         identity: &Identity,
         parts: &[Part],
         earlier: Earlier,
-    ) -> Result<(Self, Vec<Ran>), Error> {
+    ) -> Result<(Self, Vec<PartResult>), Error> {
         let path = folder.join(PARTS);
         let failed = |cause| Error::Io { path: path.clone(), cause };
         fs::create_dir_all(folder).map_err(failed)?;
@@ -152,7 +152,7 @@ impl Store {
     }
 
     /// Stores what came of a part.
-    pub fn add(&mut self, ran: &Ran) -> io::Result<()> {
+    pub fn add(&mut self, ran: &PartResult) -> io::Result<()> {
         self.file.write_all(line(ran)?.as_bytes())
     }
 
@@ -179,7 +179,7 @@ fn lock(folder: &Path) -> Result<File, Error> {
 }
 
 /// The sweep of a folder.
-pub fn load(folder: &Path) -> Result<(Identity, Vec<Ran>), Error> {
+pub fn load(folder: &Path) -> Result<(Identity, Vec<PartResult>), Error> {
     let path = folder.join(PARTS);
     let stored = if path.exists() { read(&path)? } else { None };
     stored.map(|stored| (stored.identity, stored.ran)).ok_or_else(|| Error::NoSweep(folder.to_owned()))
@@ -188,7 +188,7 @@ pub fn load(folder: &Path) -> Result<(Identity, Vec<Ran>), Error> {
 /// A sweep as far as it is stored.
 struct Stored {
     identity: Identity,
-    ran: Vec<Ran>,
+    ran: Vec<PartResult>,
     /// How many bytes its whole lines have.
     bytes: u64,
 }

@@ -208,7 +208,7 @@ fn quoted(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::form::Form;
+    use crate::form::PartForm;
     use crate::plan::Name;
     use crate::rows::Failed;
     use crate::tally::Tally;
@@ -222,7 +222,7 @@ mod tests {
     #[test]
     fn what_failed_is_told_and_shares_of_nothing_are_not() {
         let op = "Mod".to_owned();
-        let first = Name { op, dtype: "i32".to_owned(), form: Form::Pairs, number: 0, length: None };
+        let first = Name { op, dtype: "i32".to_owned(), form: PartForm::Pairs, number: 0, length: None };
         let failed = [("panicked".to_owned(), Failed { parts: 2, first })].into();
         let row = Row { op: "Mod".to_owned(), dtype: "i32".to_owned(), failed, ..lacking("rten:none") };
         let text = csv(&Rows { rows: vec![row], pairs: Vec::new() });

@@ -12,7 +12,7 @@ use crate::columns::{self, Fill};
 use crate::lanes::{Shaped, Spread};
 use crate::numbers::{self, Numbers};
 use crate::plan::{Part, Placed, Recipe, Scope};
-use crate::tier::{Kind, Reference};
+use crate::tier::{Contract, Reference};
 use crate::uses::{self, Operand, Use};
 
 /// A part that can be run.
@@ -25,7 +25,7 @@ pub struct Trial {
     pub onnx: Vec<u8>,
     /// What a target's inputs and outputs are made of.
     pub interface: Interface,
-    /// What is expected, once for each kind of backend.
+    /// What is expected, once for each contract.
     pub references: Vec<Reference>,
     /// The columns, where the operator works element by element.
     pub columns: Option<Columns>,
@@ -42,16 +42,16 @@ pub struct Columns {
 }
 
 /// The trial of a part; `None` where no row is left on which the operator is defined, or nothing was drawn.
-pub fn trial(scope: &Scope, part: &Part, kinds: &[Kind]) -> Option<Trial> {
+pub fn trial(scope: &Scope, part: &Part, contracts: &[Contract]) -> Option<Trial> {
     let stream = stream(scope, part);
     match &part.recipe {
         Recipe::Columns { of, fill, placed } => {
             let numbers = columns::columns(of, thinned(*fill, *placed), stream);
             let all = Columns { of: (**of).clone(), numbers, placed: *placed };
-            of_columns(scope.opset, all, kinds)
+            of_columns(scope.opset, all, contracts)
         }
-        Recipe::Shaped { of, spread } => of_shapes(scope.opset, of, *spread, stream, kinds),
-        Recipe::Drawn { of, dtype, number } => drawn(scope, of, *dtype, *number, kinds),
+        Recipe::Shaped { of, spread } => of_shapes(scope.opset, of, *spread, stream, contracts),
+        Recipe::Drawn { of, dtype, number } => drawn(scope, of, *dtype, *number, contracts),
     }
 }
 
@@ -75,19 +75,19 @@ fn thinned(fill: Fill, placed: Placed) -> Fill {
 const MOST_CONSTANTS: usize = 4096;
 
 /// The trial of columns, without the rows that the specification leaves undefined.
-pub fn of_columns(opset: u32, columns: Columns, kinds: &[Kind]) -> Option<Trial> {
+pub fn of_columns(opset: u32, columns: Columns, contracts: &[Contract]) -> Option<Trial> {
     let columns = match columns.placed {
         Placed::Inputs => columns,
         Placed::Constants => columns.every(MOST_CONSTANTS),
     };
     let rows = columns.rows();
-    let trial = columns.trial(opset, kinds)?;
+    let trial = columns.trial(opset, contracts)?;
     let undefined: BTreeSet<usize> = undefined(&trial);
     if undefined.is_empty() {
         return Some(trial);
     }
     let defined: Vec<usize> = (0..rows).filter(|row| !undefined.contains(row)).collect();
-    trial.columns?.only(&defined).trial(opset, kinds)
+    trial.columns?.only(&defined).trial(opset, contracts)
 }
 
 fn undefined(trial: &Trial) -> BTreeSet<usize> {
@@ -136,7 +136,7 @@ impl Columns {
         }
     }
 
-    fn trial(self, opset: u32, kinds: &[Kind]) -> Option<Trial> {
+    fn trial(self, opset: u32, contracts: &[Contract]) -> Option<Trial> {
         let rows = self.rows();
         if rows == 0 {
             return None;
@@ -161,7 +161,7 @@ impl Columns {
             });
         }
         let model = finished(opset, graph, self.of.op.clone(), &operands)?;
-        Some(Trial { columns: Some(self), ..of_model(model, inputs, kinds)? })
+        Some(Trial { columns: Some(self), ..of_model(model, inputs, contracts)? })
     }
 }
 
@@ -174,8 +174,8 @@ fn finished(opset: u32, mut graph: Graph<Op>, op: Op, operands: &[Option<Value>]
     Some(Model::new(opset, graph))
 }
 
-fn of_model(model: Model, inputs: Vec<Tensor>, kinds: &[Kind]) -> Option<Trial> {
-    let references = Reference::of(&model, &inputs, kinds).ok()?;
+fn of_model(model: Model, inputs: Vec<Tensor>, contracts: &[Contract]) -> Option<Trial> {
+    let references = Reference::of(&model, &inputs, contracts).ok()?;
     let onnx = case::export(&model).ok()?;
     let interface = Interface::of(&model);
     let inputs = case::named(&model, inputs);
@@ -183,7 +183,13 @@ fn of_model(model: Model, inputs: Vec<Tensor>, kinds: &[Kind]) -> Option<Trial> 
 }
 
 /// Operands of concrete shapes.
-fn of_shapes(opset: u32, of: &Shaped, spread: Spread, stream: Stream, kinds: &[Kind]) -> Option<Trial> {
+fn of_shapes(
+    opset: u32,
+    of: &Shaped,
+    spread: Spread,
+    stream: Stream,
+    contracts: &[Contract],
+) -> Option<Trial> {
     let mut graph: Graph<Op> = Graph::new();
     let mut inputs = Vec::new();
     let mut operands = Vec::new();
@@ -191,7 +197,7 @@ fn of_shapes(opset: u32, of: &Shaped, spread: Spread, stream: Stream, kinds: &[K
         inputs.push(spread_over(ty, spread, stream.at(position as u64)));
         operands.push(Some(graph.variable(format!("x{position}"), ty.clone())));
     }
-    of_model(finished(opset, graph, of.op.clone(), &operands)?, inputs, kinds)
+    of_model(finished(opset, graph, of.op.clone(), &operands)?, inputs, contracts)
 }
 
 fn spread_over(ty: &ir::Type, spread: Spread, stream: Stream) -> Tensor {
@@ -217,7 +223,13 @@ const GROWING: [(i64, i64); 4] = [(4, 256), (8, 2048), (64, 16_384), (256, 65_53
 
 /// A case as campaigns draw it. In every other case floats among its inputs become edges, or any of usual size, where
 /// the operator is defined on these too.
-fn drawn(scope: &Scope, spec: &'static Spec, dtype: DType, number: u64, kinds: &[Kind]) -> Option<Trial> {
+fn drawn(
+    scope: &Scope,
+    spec: &'static Spec,
+    dtype: DType,
+    number: u64,
+    contracts: &[Contract],
+) -> Option<Trial> {
     let (max_dim, max_elements) = GROWING[number as usize % GROWING.len()];
     let settings = Settings { max_dim, max_elements, ..uses::settings(spec, dtype, scope.opset) };
     let maker = Maker {
@@ -232,8 +244,8 @@ fn drawn(scope: &Scope, spec: &'static Spec, dtype: DType, number: u64, kinds: &
     let stream = maker.stream(number).child("sweep");
     let other: Vec<Tensor> =
         inputs.iter().enumerate().map(|(i, x)| refilled(x, number, stream.at(i as u64))).collect();
-    let replaced = if number % 2 == 1 { of_model(case.model.clone(), other, kinds) } else { None };
-    replaced.filter(|trial| undefined(trial).is_empty()).or_else(|| of_model(case.model, inputs, kinds))
+    let replaced = if number % 2 == 1 { of_model(case.model.clone(), other, contracts) } else { None };
+    replaced.filter(|trial| undefined(trial).is_empty()).or_else(|| of_model(case.model, inputs, contracts))
 }
 
 /// Whether a model has an operator on a dtype.
@@ -268,10 +280,10 @@ mod tests {
     use interp::Profile;
 
     use super::*;
-    use crate::form::Form;
+    use crate::form::PartForm;
     use crate::plan::parts;
 
-    fn trials(operators: &[&str], dtype: &str, forms: &[Form]) -> Vec<(Part, Option<Trial>)> {
+    fn trials(operators: &[&str], dtype: &str, forms: &[PartForm]) -> Vec<(Part, Option<Trial>)> {
         let scope = Scope {
             seed: 0,
             opset: *ir::graph::OPSETS.end(),
@@ -281,24 +293,26 @@ mod tests {
             samples: 1 << 10,
             cases: 8,
         };
-        let of = |part: Part| (part.clone(), trial(&scope, &part, &[Kind::new(&Profile::WGSL)]));
+        let of = |part: Part| (part.clone(), trial(&scope, &part, &[Contract::new(&Profile::WGSL)]));
         parts(&scope).into_iter().map(of).collect()
     }
 
     #[test]
     fn what_the_specification_leaves_undefined_is_not_run() {
-        for (part, trial) in trials(&["Cast", "Div", "Mod", "BitShift"], "i8", &[Form::Unary, Form::Pairs]) {
+        for (part, trial) in
+            trials(&["Cast", "Div", "Mod", "BitShift"], "i8", &[PartForm::Unary, PartForm::Pairs])
+        {
             let trial = trial.unwrap();
             // Powers of two are made of the positive half alone.
             assert!(undefined(&trial).is_empty() && trial.columns.unwrap().rows() > 100, "{part:?}");
         }
-        let casts = trials(&["Cast"], "f32", &[Form::Unary]);
+        let casts = trials(&["Cast"], "f32", &[PartForm::Unary]);
         assert!(casts.iter().filter_map(|(_, t)| t.as_ref()).all(|t| undefined(t).is_empty()));
     }
 
     #[test]
     fn constants_are_initializers_and_have_no_inputs() {
-        for (_, trial) in trials(&["Exp", "Add"], "f32", &[Form::Constants]) {
+        for (_, trial) in trials(&["Exp", "Add"], "f32", &[PartForm::Constants]) {
             let trial = trial.unwrap();
             assert!(trial.inputs.is_empty() && trial.columns.unwrap().rows() > 100);
             assert!(trial.model.graph.iter().any(|(_, n)| matches!(n.kind, NodeKind::Constant(_))));
@@ -307,7 +321,7 @@ mod tests {
 
     #[test]
     fn drawn_cases_grow_and_have_the_operator_on_the_dtype() {
-        let trials = trials(&["Gather", "Conv"], "f16", &[Form::Drawn]);
+        let trials = trials(&["Gather", "Conv"], "f16", &[PartForm::Drawn]);
         let made: Vec<&Trial> = trials.iter().filter_map(|(_, trial)| trial.as_ref()).collect();
         assert!(made.len() > trials.len() / 2, "{} of {}", made.len(), trials.len());
         assert!(made.iter().any(|t| t.inputs.iter().any(|(_, x)| x.len() > 2048)));
@@ -315,7 +329,7 @@ mod tests {
 
     #[test]
     fn the_same_part_gives_the_same_trial() {
-        let all = || trials(&["Pow", "ReduceSum"], "f16", &[Form::Pairs, Form::Lengths]);
+        let all = || trials(&["Pow", "ReduceSum"], "f16", &[PartForm::Pairs, PartForm::Lengths]);
         for ((_, one), (_, other)) in all().into_iter().zip(all()) {
             let (one, other) = (one.unwrap(), other.unwrap());
             assert!(one.onnx == other.onnx && one.inputs == other.inputs);

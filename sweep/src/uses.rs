@@ -6,7 +6,7 @@ use graphgen::{DRAWN, Settings, Weights};
 use ir::{Attribute, Attributes, DType, DTypes, NodeKind, Operation, Stream, Type};
 use ops::{Hazard, Op, Operator, Spec};
 
-use crate::form::Form;
+use crate::form::PartForm;
 
 /// How many draws are made at most to find the uses of an operator on a dtype, and after how many that bring nothing new no more
 /// are.
@@ -58,11 +58,11 @@ impl Use {
     }
 
     /// The form in which it is swept.
-    pub fn form(&self) -> Form {
+    pub fn form(&self) -> PartForm {
         match self.present().filter(|operand| operand.extent == Extent::Whole).count() {
-            1 if self.present().count() == 1 => Form::Unary,
-            2 if self.present().count() == 2 => Form::Pairs,
-            _ => Form::Several,
+            1 if self.present().count() == 1 => PartForm::Unary,
+            2 if self.present().count() == 2 => PartForm::Pairs,
+            _ => PartForm::Several,
         }
     }
 
@@ -238,13 +238,13 @@ mod tests {
     #[test]
     fn operators_are_swept_in_the_form_of_their_operands() {
         for (name, form) in [
-            ("Exp", Form::Unary),
-            ("Elu", Form::Unary),
-            ("Cast", Form::Unary),
-            ("Add", Form::Pairs),
-            ("PRelu", Form::Pairs),
-            ("Mod", Form::Pairs),
-            ("Where", Form::Several),
+            ("Exp", PartForm::Unary),
+            ("Elu", PartForm::Unary),
+            ("Cast", PartForm::Unary),
+            ("Add", PartForm::Pairs),
+            ("PRelu", PartForm::Pairs),
+            ("Mod", PartForm::Pairs),
+            ("Where", PartForm::Several),
         ] {
             let uses = of(name, DType::F32);
             assert!(!uses.is_empty() && uses.iter().all(|one| one.form() == form), "{name}: {uses:?}");
@@ -263,7 +263,7 @@ mod tests {
     #[test]
     fn an_operator_of_any_number_of_operands_is_swept_on_pairs() {
         for (name, dtype) in [("Min", DType::F32), ("Max", DType::U32), ("Sum", DType::F16)] {
-            assert!(of(name, dtype).iter().any(|one| one.form() == Form::Pairs), "{name} {dtype}");
+            assert!(of(name, dtype).iter().any(|one| one.form() == PartForm::Pairs), "{name} {dtype}");
         }
     }
 

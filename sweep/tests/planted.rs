@@ -13,7 +13,7 @@ use onnxsmith_sweep::cases;
 use onnxsmith_sweep::rows::{Row, Rows};
 use onnxsmith_sweep::store::{Earlier, Error, Store, load};
 use onnxsmith_sweep::tally::Standing;
-use onnxsmith_sweep::{Form, Identity, Ran, Scope, parts, run};
+use onnxsmith_sweep::{Identity, PartForm, PartResult, Scope, parts, run};
 use worker::{Case, Description, Engine, EngineError};
 
 /// Our CPU kernels, but that every float of an output becomes another one.
@@ -52,7 +52,7 @@ fn cpu() -> Target {
     Target::here(Box::new(CpuEngine::default())).swap_remove(0)
 }
 
-fn scope(operators: &[&str], dtype: DType, forms: &[Form]) -> Scope {
+fn scope(operators: &[&str], dtype: DType, forms: &[PartForm]) -> Scope {
     Scope {
         seed: 3,
         opset: *ir::graph::OPSETS.end(),
@@ -64,7 +64,7 @@ fn scope(operators: &[&str], dtype: DType, forms: &[Form]) -> Scope {
     }
 }
 
-fn swept(scope: &Scope, targets: &[Target], jobs: usize) -> Vec<Ran> {
+fn swept(scope: &Scope, targets: &[Target], jobs: usize) -> Vec<PartResult> {
     let mut all = Vec::new();
     let take = |ran| {
         all.push(ran);
@@ -85,7 +85,7 @@ fn row<'r>(rows: &'r Rows, backend: &str) -> &'r Row {
 #[test]
 fn a_sine_as_wgsl_allows_it_is_flagged_and_not_called_wrong() {
     let rough = planted("rough", |v| if v.abs() > 0.5 { v * (1.0 - 1e-4) } else { v });
-    let rows = rows(&scope(&["Sin"], DType::F32, &[Form::Unary]), &[cpu(), rough]);
+    let rows = rows(&scope(&["Sin"], DType::F32, &[PartForm::Unary]), &[cpu(), rough]);
     let (cpu, rough) = (row(&rows, "cpu"), row(&rows, "rough"));
     assert_eq!((cpu.total.beyond_tight, cpu.total.beyond_spec), (0, 0), "{:?}", cpu.total.worst);
     assert!(rough.total.beyond_tight > 100 && rough.total.beyond_spec == 0, "{:?}", rough.total.worst);
@@ -99,7 +99,7 @@ fn a_sine_as_wgsl_allows_it_is_flagged_and_not_called_wrong() {
 #[test]
 fn one_wrong_number_of_all_halves_is_found_and_named() {
     let wrong = planted("wrong", |v| if v == 3.0 { 3.5 } else { v });
-    let rows = rows(&scope(&["Identity"], DType::F16, &[Form::Unary]), &[wrong]);
+    let rows = rows(&scope(&["Identity"], DType::F16, &[PartForm::Unary]), &[wrong]);
     let total = &row(&rows, "wrong").total;
     assert_eq!((total.beyond_spec, total.elements), (1, 65_536));
     assert!(!rows.are_clean());
@@ -111,7 +111,7 @@ fn one_wrong_number_of_all_halves_is_found_and_named() {
 fn a_lost_nan_and_flushed_denormals_are_counted_apart() {
     let loses = planted("loses", |v| if v.is_nan() { 0.0 } else { v });
     let flushes = planted("flushes", |v| if v.abs() < f64::from(f32::MIN_POSITIVE) { 0.0 } else { v });
-    let rows = rows(&scope(&["Neg"], DType::F32, &[Form::Unary]), &[loses, flushes]);
+    let rows = rows(&scope(&["Neg"], DType::F32, &[PartForm::Unary]), &[loses, flushes]);
     let (loses, flushes) = (&row(&rows, "loses").total, &row(&rows, "flushes").total);
     assert!(loses.non_finite > 0 && loses.beyond_tight == loses.non_finite && loses.beyond_spec == 0);
     assert!(flushes.flushed > 0 && flushes.beyond_tight == 0 && flushes.ulps.max() == 0.0, "{flushes:?}");
@@ -120,11 +120,11 @@ fn a_lost_nan_and_flushed_denormals_are_counted_apart() {
 #[test]
 fn a_wrong_product_of_long_rows_is_told_by_its_length() {
     let wrong = planted("wrong", |v| if v.abs() > 10.0 { v * 1.01 } else { v });
-    let rows = rows(&scope(&["MatMul"], DType::F32, &[Form::Lengths]), &[wrong]);
+    let rows = rows(&scope(&["MatMul"], DType::F32, &[PartForm::Lengths]), &[wrong]);
     let row = row(&rows, "wrong");
     let is_wrong = |length: i64| row.lengths[&length].beyond_spec > 0;
     assert!(is_wrong(1025) && !is_wrong(1) && !is_wrong(8));
-    assert_eq!(row.total.worst.as_ref().unwrap().part.form, Form::Lengths);
+    assert_eq!(row.total.worst.as_ref().unwrap().part.form, PartForm::Lengths);
 }
 
 /// Our CPU kernels, but that 64 bits are computed in 32, as is declared, and that integers are off by so much.
@@ -166,7 +166,7 @@ impl Engine for Narrow {
 fn what_a_backend_declares_that_it_computes_otherwise_is_no_failure() {
     for dtype in [DType::F64, DType::I64] {
         let narrow = Target::here(Box::new(Narrow { right: CpuEngine::default(), off: 0 })).swap_remove(0);
-        let rows = rows(&scope(&["Neg"], dtype, &[Form::Unary]), &[cpu(), narrow]);
+        let rows = rows(&scope(&["Neg"], dtype, &[PartForm::Unary]), &[cpu(), narrow]);
         let narrow = row(&rows, "narrow");
         assert_eq!((narrow.total.beyond_spec, narrow.failed.len()), (0, 0), "{:?}", narrow.total.worst);
         let said = narrow.lacks.as_deref().unwrap_or_default();
@@ -178,14 +178,14 @@ fn what_a_backend_declares_that_it_computes_otherwise_is_no_failure() {
 #[test]
 fn where_every_value_fits_what_is_wrong_is_no_declared_limitation() {
     let off = Target::here(Box::new(Narrow { right: CpuEngine::default(), off: 1 })).swap_remove(0);
-    let rows = rows(&scope(&["ReduceSum"], DType::I64, &[Form::Lengths]), &[off]);
+    let rows = rows(&scope(&["ReduceSum"], DType::I64, &[PartForm::Lengths]), &[off]);
     let row = row(&rows, "narrow");
     assert!(row.total.beyond_spec > 0 && row.lacks.is_none(), "{:?}", row.lacks);
 }
 
 #[test]
 fn what_is_found_does_not_depend_on_threads() {
-    let scope = scope(&["Pow", "ReduceMean", "Gather"], DType::F16, &Form::ALL);
+    let scope = scope(&["Pow", "ReduceMean", "Gather"], DType::F16, &PartForm::ALL);
     let targets = [cpu()];
     assert_eq!(swept(&scope, &targets, 1), swept(&scope, &targets, 4));
 }
@@ -194,17 +194,18 @@ fn what_is_found_does_not_depend_on_threads() {
 struct Whole {
     scope: Scope,
     identity: Identity,
-    all: Vec<Ran>,
+    all: Vec<PartResult>,
 }
 
 impl Whole {
     fn new() -> Self {
-        let scope = scope(&["Erf", "Mul"], DType::BF16, &[Form::Unary, Form::Pairs, Form::Constants]);
+        let scope =
+            scope(&["Erf", "Mul"], DType::BF16, &[PartForm::Unary, PartForm::Pairs, PartForm::Constants]);
         let targets = [cpu()];
         Self { identity: Identity::of(&scope, &targets), all: swept(&scope, &targets, 1), scope }
     }
 
-    fn open(&self, folder: &Path, earlier: Earlier) -> Result<(Store, Vec<Ran>), Error> {
+    fn open(&self, folder: &Path, earlier: Earlier) -> Result<(Store, Vec<PartResult>), Error> {
         Store::open(folder, &self.identity, &parts(&self.scope), earlier)
     }
 
@@ -301,7 +302,7 @@ fn a_sweep_that_cannot_be_stored_ends_at_once() {
     let runs = Arc::new(AtomicUsize::new(0));
     let engine = Counting { right: CpuEngine::default(), runs: Arc::clone(&runs) };
     let targets = Target::here(Box::new(engine));
-    let scope = scope(&["ReduceSum"], DType::F32, &[Form::Lengths]);
+    let scope = scope(&["ReduceSum"], DType::F32, &[PartForm::Lengths]);
     let parts = parts(&scope);
     let full = |_| Err(std::io::ErrorKind::StorageFull.into());
     let ended = run(&scope, &parts, &targets[..1], 2, &AtomicBool::new(false), full);
@@ -313,7 +314,7 @@ fn a_sweep_that_cannot_be_stored_ends_at_once() {
 
 #[test]
 fn the_worst_element_is_saved_alone_and_shows_the_fault() {
-    let scope = scope(&["Sqrt"], DType::F16, &[Form::Unary]);
+    let scope = scope(&["Sqrt"], DType::F16, &[PartForm::Unary]);
     let targets = [planted("off by one", |v| if v == 2.0 { 1.0 } else { v })];
     let rows = rows(&scope, &targets);
     let folder = tempfile::tempdir().unwrap();

@@ -27,7 +27,7 @@ use oracles::{Culprit, Finding, Symptom, Verdict, Why};
 use worker::{Outcome, WorkerError};
 
 use crate::allowance::Exam;
-use crate::forms::Written;
+use crate::forms::BoundProgram;
 use crate::reduce::Problem;
 use crate::symptom_match::{SymptomMatch, same_cause};
 use harness::case::tensors;
@@ -72,10 +72,10 @@ impl Accused {
 
 /// What operators show alone, by target and node: each is run once.
 #[derive(Default)]
-pub(crate) struct Memory(RefCell<BTreeMap<(String, NodeId), Told>>);
+pub(crate) struct Memory(RefCell<BTreeMap<(String, NodeId), AloneResult>>);
 
 /// What an operator shows alone, and what came of the run; nothing where it is right.
-type Told = Option<Rc<(Finding, Outcome)>>;
+type AloneResult = Option<Rc<(Finding, Outcome)>>;
 
 /// A model that targets may have got wrong.
 pub struct Suspect<'a> {
@@ -83,7 +83,7 @@ pub struct Suspect<'a> {
     inputs: &'a [Tensor],
     profile: &'static Profile,
     /// The program that leads to the model, where targets get that.
-    program: Option<&'a Written>,
+    program: Option<&'a BoundProgram>,
     /// The model taken apart, once that was needed; `None` within where that cannot be done.
     isolated: OnceCell<Option<Isolated>>,
     memory: Memory,
@@ -122,7 +122,7 @@ impl<'a> Suspect<'a> {
 
     /// This suspect, where targets get the program that leads to it.
     #[must_use]
-    pub fn written(self, program: Option<&'a Written>) -> Self {
+    pub fn written(self, program: Option<&'a BoundProgram>) -> Self {
         Self { program, ..self }
     }
 
@@ -295,7 +295,7 @@ impl Whole<'_> {
     }
 
     /// What an operator shows alone.
-    pub(crate) fn shows_alone(&self, id: NodeId) -> Result<Told, WorkerError> {
+    pub(crate) fn shows_alone(&self, id: NodeId) -> Result<AloneResult, WorkerError> {
         let key = (self.target.name(), id);
         if let Some(told) = self.memory.0.borrow().get(&key) {
             return Ok(told.clone());

@@ -11,7 +11,7 @@ use worker::Outcome;
 
 use crate::blame::Suspect;
 use crate::oracle::AskError;
-use crate::peel::{Found, alone_found};
+use crate::peel::{NamedFinding, alone_found};
 use crate::reduce::Stop;
 use harness::isolate::is_off;
 use harness::target::Target;
@@ -87,7 +87,7 @@ impl Suspect<'_> {
         target: &Target,
         doubted: &mut Doubted,
         stop: Stop<'_>,
-    ) -> Result<Vec<Found>, AskError> {
+    ) -> Result<Vec<NamedFinding>, AskError> {
         let blamed = doubted.blamed.insert(Blamed { alone: Vec::new(), runs: 0 });
         let mut wrong = Vec::new();
         let Some(whole) = self.whole(target) else { return Ok(wrong) };
@@ -104,7 +104,7 @@ impl Suspect<'_> {
             let is_wrong = !is_only && whole.shows_alone(id)?.is_some_and(|told| is_off(&told.0));
             if is_wrong && let Some(found) = alone_found(&whole, id, stop)? {
                 let name = found.finding.signature();
-                if wrong.iter().all(|known: &Found| known.finding.signature() != name) {
+                if wrong.iter().all(|known: &NamedFinding| known.finding.signature() != name) {
                     wrong.push(found);
                 }
             }

@@ -20,7 +20,7 @@ use plainer::{PLAINER, Plainer, with_parameters_of};
 
 /// A form of a program, by its name in signatures.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Form {
+pub(crate) enum ProgramForm {
     /// A branch.
     If,
     /// A loop.
@@ -41,7 +41,7 @@ pub(crate) enum Form {
     Constants,
 }
 
-impl Form {
+impl ProgramForm {
     /// What it is called in place of an operator.
     pub(crate) const fn name(self) -> &'static str {
         match self {
@@ -65,14 +65,14 @@ impl Form {
 
 /// A program as targets get it.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Written {
+pub struct BoundProgram {
     /// The program.
     pub program: Program,
     /// How its inputs and outputs are made of the variables and outputs of the model that it leads to.
     pub interface: Interface,
 }
 
-impl Written {
+impl BoundProgram {
     /// Whether a program says more than the model that it leads to: the model holds for these values alone,
     /// or lacks forms of the program.
     pub fn says_more(program: &Program, is_specialised: bool) -> bool {
@@ -104,7 +104,7 @@ pub(crate) fn lead(program: &Program, inputs: &BTreeMap<String, Datum>) -> Resul
 /// A program without one of its forms, or without one use of it.
 pub(crate) struct Undone {
     /// The form.
-    pub(crate) form: Form,
+    pub(crate) form: ProgramForm,
     /// What the form is about in the main graph of the program that has it: what its node gives, or what comes in by it. `None` for what
     /// stands in a body, where no value can be looked at.
     pub(crate) about: Option<ValueId>,
@@ -157,15 +157,17 @@ impl<'p> Forms<'p> {
     }
 
     /// The program with what a node holds written out in its place.
-    fn written_out(&self, held: &Held) -> Option<(Form, Program)> {
+    fn written_out(&self, held: &Held) -> Option<(ProgramForm, Program)> {
         let Held { way, at, .. } = held;
         match held.op_type.as_str() {
             "If" => {
                 let side = if self.side(held)? { "then_branch" } else { "else_branch" };
-                Some((Form::If, self.program.with_side(way, *at, side)?))
+                Some((ProgramForm::If, self.program.with_side(way, *at, side)?))
             }
-            "Loop" => Some((Form::Loop, self.program.with_iterations(way, *at, self.iterations(held)?)?)),
-            "Scan" => Some((Form::Scan, self.program.with_slices(way, *at, self.iterations(held)?)?)),
+            "Loop" => {
+                Some((ProgramForm::Loop, self.program.with_iterations(way, *at, self.iterations(held)?)?))
+            }
+            "Scan" => Some((ProgramForm::Scan, self.program.with_slices(way, *at, self.iterations(held)?)?)),
             _ => None,
         }
     }

@@ -24,7 +24,7 @@ use given::{of_model, only_tensors};
 use harness::reference::Spent;
 use harness::{case, reference};
 
-pub use given::{Given, Ways};
+pub use given::{UserInputs, Ways};
 
 /// Inputs that were made up.
 #[derive(Clone, PartialEq, Default, Debug)]
@@ -84,13 +84,13 @@ const LACKS: usize = 8;
 /// Invents inputs for a model that comes without. If the model is too large for a value search they are
 /// random, and the reference's evaluation tells whether the model is defined on them. Declared shapes that
 /// the model does not keep are removed from it.
-pub fn invent(folder: &mut CaseFolder, given: &Given, seed: u64) -> Result<Invented, NoInputs> {
+pub fn invent(folder: &mut CaseFolder, given: &UserInputs, seed: u64) -> Result<Invented, NoInputs> {
     invented(folder, given, seed, Dear::Refuse)
 }
 
 /// Invents inputs for a model that comes without. The model may be too large for the reference as well; then
 /// nobody knows whether it is defined on them.
-pub fn invent_any(folder: &mut CaseFolder, given: &Given, seed: u64) -> Result<Invented, NoInputs> {
+pub fn invent_any(folder: &mut CaseFolder, given: &UserInputs, seed: u64) -> Result<Invented, NoInputs> {
     invented(folder, given, seed, Dear::Draw)
 }
 
@@ -103,7 +103,12 @@ enum Dear {
     Draw,
 }
 
-fn invented(folder: &mut CaseFolder, given: &Given, seed: u64, dear: Dear) -> Result<Invented, NoInputs> {
+fn invented(
+    folder: &mut CaseFolder,
+    given: &UserInputs,
+    seed: u64,
+    dear: Dear,
+) -> Result<Invented, NoInputs> {
     let mut program = folder.decode().and_then(Program::read)?;
     if let Some(without) = program.without_overridden_defaults(|name| given.is_about(name)) {
         program = without;
@@ -127,7 +132,7 @@ fn invented(folder: &mut CaseFolder, given: &Given, seed: u64, dear: Dear) -> Re
     }
 }
 
-fn of_program(program: &Program, given: &Given, seed: u64, dear: Dear) -> Result<Invented, NoInputs> {
+fn of_program(program: &Program, given: &UserInputs, seed: u64, dear: Dear) -> Result<Invented, NoInputs> {
     let stream = Stream::new(seed).child("run");
     let inputs = import::inputs(program)?;
     let given = &given.settled(&inputs)?.bound(&inputs)?;
@@ -166,7 +171,7 @@ fn draw(
     program: &Program,
     inputs: &[InputType],
     open: &BTreeSet<String>,
-    given: &Given,
+    given: &UserInputs,
     stream: Stream,
 ) -> Result<Drawn, NoInputs> {
     // Whether a model can be read hangs on sizes, and on numbers that are sizes, indices and switches: seldom on others.
@@ -174,7 +179,7 @@ fn draw(
     let mut undrawn = inputs.iter().filter(|input| !given.inputs.contains_key(&input.name));
     let varies = open.len() > given.sizes.len() || undrawn.any(|input| is_whole(&input));
     let mut told: Option<(onnx::Error, BTreeMap<String, i64>)> = None;
-    let (mut lacks, mut tried) = (0, Tried::default());
+    let (mut lacks, mut tried) = (0, SizeTrials::default());
     let attempts = OTHERS.into_iter().flat_map(|other| (0..DRAWS).map(move |_| other));
     for (attempt, other) in attempts.enumerate() {
         let stream = stream.child("sizes").at(attempt as u64);
@@ -237,7 +242,7 @@ fn draw(
 
 /// What came of sizes with which a model cannot be read.
 #[derive(Default)]
-struct Tried {
+struct SizeTrials {
     /// The first input of open sizes for which there was no room.
     too_large: Option<(String, Type)>,
     /// Whether there once was room for all, or something is wrong with the model that is not for lack of a value.
@@ -248,7 +253,7 @@ struct Tried {
     sizes: BTreeSet<Vec<i64>>,
 }
 
-impl Tried {
+impl SizeTrials {
     /// Whether there never was room for all inputs, in words.
     fn is_too_large(&self) -> Option<String> {
         let (name, ty) = self.too_large.as_ref().filter(|_| !self.is_whole)?;
@@ -368,7 +373,7 @@ fn with_constants(mut model: Model, values: &BTreeMap<String, Tensor>) -> Model 
 mod tests {
     use super::*;
 
-    fn invented(model: &str, given: &Given) -> Result<Invented, NoInputs> {
+    fn invented(model: &str, given: &UserInputs) -> Result<Invented, NoInputs> {
         let text = format!("<ir_version: 10, opset_import: [\"\" : 21]>\nm {model}\n");
         let program = Program::from_text(&text).expect("a text");
         let without = program.without_overridden_defaults(|name| given.is_about(name));
@@ -382,8 +387,10 @@ mod tests {
     #[test]
     fn what_has_a_default_is_an_input_where_it_is_given() {
         let model = "(float[2] x, float[2] w) => (y) <float[2] w = {1.0, 2.0}> { y = Add(x, w) }";
-        let given =
-            |name: &str| Given { inputs: [(name.to_owned(), tensor().into())].into(), ..Given::default() };
+        let given = |name: &str| UserInputs {
+            inputs: [(name.to_owned(), tensor().into())].into(),
+            ..UserInputs::default()
+        };
         let why = invented(model, &given("v")).expect_err("it cannot be given").to_string();
         assert!(why.contains("no input `v`; it has: x, and with defaults: w"), "{why}");
         let inputs = |name| invented(model, &given(name)).expect("inputs").set.inputs.len();
@@ -399,18 +406,18 @@ mod tests {
         let program = Program::from_text(&text).expect("a text");
         let model = onnx::export::encode(&program.write()).into();
         let mut folder = CaseFolder { model, ..CaseFolder::default() };
-        let invented = invent(&mut folder, &Given::default(), 1).expect("inputs");
+        let invented = invent(&mut folder, &UserInputs::default(), 1).expect("inputs");
         assert!(invented.misdeclared.is_some_and(|why| why.contains("declared f32[3], but is f32[2]")));
     }
 
     #[test]
     fn a_file_is_read_as_its_input_is_declared() {
         let model = "(seq(float[2]) s) => (y) { y = SequenceLength(s) }";
-        let why = invented(model, &Given::default()).expect_err("nothing is given").to_string();
+        let why = invented(model, &UserInputs::default()).expect_err("nothing is given").to_string();
         assert!(why.contains("declared as sequence") && why.contains("--input s=FILE.pb"), "{why}");
         let of = |values: Vec<Datum>| {
             let ways = Ways { values, no_tensor: "it has segments".to_owned() };
-            Given { files: [("s".to_owned(), ways)].into(), ..Given::default() }
+            UserInputs { files: [("s".to_owned(), ways)].into(), ..UserInputs::default() }
         };
         let sequence = Datum::Sequence(vec![tensor(), tensor()]);
         let made = invented(model, &of(vec![Datum::Optional(None), sequence.clone()])).expect("inputs");
@@ -426,10 +433,10 @@ mod tests {
     fn what_a_given_value_tells_of_sizes_holds_for_all_inputs() {
         let model = "(float[n, k] a, float[k, m] b) => (y) { y = MatMul(a, b) }";
         let a = Tensor::from_f64_fn(&Type::new(DType::F32, [2, 5]), |i| i as f64);
-        let given = |sizes: &[(&str, i64)]| Given {
+        let given = |sizes: &[(&str, i64)]| UserInputs {
             inputs: [("a".to_owned(), a.clone().into())].into(),
             sizes: sizes.iter().map(|(name, size)| ((*name).to_owned(), *size)).collect(),
-            ..Given::default()
+            ..UserInputs::default()
         };
         for sizes in [&[][..], &[("n", 2), ("k", 5)], &[("m", 3)]] {
             let made = invented(model, &given(sizes)).expect("inputs");
@@ -455,11 +462,11 @@ mod tests {
         {
             let text = format!("<ir_version: 10, opset_import: [\"\" : 21]>\nm {model}\n");
             let program = Program::from_text(&text).expect("a text");
-            of_program(&program, &Given::default(), seed, Dear::Refuse).expect("inputs");
+            of_program(&program, &UserInputs::default(), seed, Dear::Refuse).expect("inputs");
         }
         let never =
             "(float[7] x, bool b) => (y) <int64[2] s = {2, 3}> { p = Reshape(x, s) y = Where(b, p, p) }";
-        let why = invented(never, &Given::default()).expect_err("no numbers help").to_string();
+        let why = invented(never, &UserInputs::default()).expect_err("no numbers help").to_string();
         assert!(why.contains("--input NAME=FILE") && why.contains("Reshape"), "{why}");
     }
 

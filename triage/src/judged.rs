@@ -5,8 +5,8 @@ use oracles::{Assessment, Finding, Verdict, assess};
 use crate::allowance::Exam;
 use crate::doubted::{Doubted, is_taken_apart};
 use crate::oracle::optimiser::{self, Optimiser};
-use crate::oracle::{Answer, AskError, Oracles, Question, Rewritten};
-use crate::peel::{Found, Peeled, named, optimising_level};
+use crate::oracle::{AskError, OracleAnswer, Oracles, Question, Rewritten};
+use crate::peel::{NamedFinding, Peeled, named, optimising_level};
 use crate::smaller::Smaller;
 use crate::symptom_match::same_kind;
 use harness::target::Target;
@@ -23,15 +23,15 @@ pub struct Judged {
     /// The case that the verdict's bug was reduced to.
     pub smaller: Option<Smaller>,
     /// What else is wrong by the reference, behind that bug, or where the graph hides it.
-    pub behind: Vec<Found>,
+    pub behind: Vec<NamedFinding>,
     /// What the other oracles say.
-    pub answers: Vec<Answer>,
+    pub answers: Vec<OracleAnswer>,
     /// How many candidates it took to name the findings.
     pub tries: u64,
 }
 
 /// A finding, with what belongs to it.
-pub struct Told<'j> {
+pub struct FindingRecord<'j> {
     /// The finding.
     pub finding: &'j Finding,
     /// Whether an oracle said this of the whole case. If not, it showed only behind another finding.
@@ -84,7 +84,7 @@ impl Judged {
     }
 
     /// Takes what is found behind that, or where the graph hides it, likewise.
-    fn keep(&mut self, target: &Target, behind: Vec<Found>) -> Result<(), AskError> {
+    fn keep(&mut self, target: &Target, behind: Vec<NamedFinding>) -> Result<(), AskError> {
         for mut found in behind {
             self.tries += found.tries;
             if self.is_the_optimisers(&found.finding) {
@@ -144,12 +144,12 @@ impl Judged {
     }
 
     /// All findings: the verdict's, what is behind it, and those of the other oracles.
-    pub fn told(&self) -> impl Iterator<Item = Told<'_>> {
+    pub fn told(&self) -> impl Iterator<Item = FindingRecord<'_>> {
         let of_verdict = self.verdict.iter().filter_map(|verdict| {
             let (finding, smaller) = (bug(verdict)?, self.smaller.clone());
-            Some(Told { finding, is_verdict: true, smaller, rewritten: None })
+            Some(FindingRecord { finding, is_verdict: true, smaller, rewritten: None })
         });
-        let behind = self.behind.iter().map(|found| Told {
+        let behind = self.behind.iter().map(|found| FindingRecord {
             finding: &found.finding,
             is_verdict: false,
             smaller: found.smaller.clone(),
@@ -160,7 +160,7 @@ impl Judged {
             let alone = answer.alone.clone();
             let smaller =
                 alone.map(|problem| Smaller { problem, finding: finding.clone(), is_steady: false });
-            Some(Told { finding, is_verdict: true, smaller, rewritten: answer.rewritten.as_ref() })
+            Some(FindingRecord { finding, is_verdict: true, smaller, rewritten: answer.rewritten.as_ref() })
         });
         of_verdict.chain(behind).chain(of_answers)
     }

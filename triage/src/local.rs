@@ -23,7 +23,7 @@ use worker::{Outcome, WorkerError};
 
 use crate::composite::{Composite, composites};
 use crate::forms;
-use crate::invent::{Given, Invented, NoInputs, invent_any};
+use crate::invent::{Invented, NoInputs, UserInputs, invent_any};
 use crate::stored;
 use crate::tapped::{self, Parts, Tapped};
 use harness::isolate::{Isolated, Trial, isolate_on};
@@ -90,7 +90,7 @@ const STANDS_IN: &str = "Identity";
 
 impl Subject {
     /// The model of a saved case with its first data set, or a lone model with inputs that are given or found.
-    pub fn read(path: &Path, given: &Given, seed: u64) -> Result<Self, LocalError> {
+    pub fn read(path: &Path, given: &UserInputs, seed: u64) -> Result<Self, LocalError> {
         let mut folder = stored::read(path)?;
         let Invented { set, drawn, misdeclared } = match folder.sets.first() {
             Some(set) => Invented { set: set.clone(), ..Invented::default() },
@@ -208,7 +208,7 @@ impl Subject {
         let types = problem.model.graph.outputs.iter().map(|output| problem.model.graph.ty(output.value));
         let found = match problem.trial(target.profile) {
             Some(trial) => assessed(&trial, target, &trial.outcome(target)?).alone(),
-            None => Found::without(Standing::Open, "it is not defined on these operands"),
+            None => OperatorResult::without(Standing::Open, "it is not defined on these operands"),
         };
         let name_of = nodes.iter().map(|&node| self.name(node)).find(|name| !name.is_empty());
         Ok(found.of(first, name_of.unwrap_or_default(), name, types.map(ToString::to_string).collect()))
@@ -306,7 +306,7 @@ pub fn local(target: &Target, model: &Model, inputs: &[Tensor]) -> Result<Option
 
 /// Judges each operator of a valid model without functions.
 fn of_flat(target: &Target, flat: &Model, inputs: &[Tensor]) -> Result<Local, WorkerError> {
-    let told = Told::by(target, flat, inputs)?;
+    let told = TappedValues::by(target, flat, inputs)?;
     let operators = flat.graph.iter().filter(|(_, node)| matches!(node.kind, NodeKind::Operator(_)));
     let operators: Vec<NodeId> = operators.map(|(id, _)| id).collect();
     let operators = threads::each(threads::all(), &operators, |&id| told.judge(target, flat, id));
@@ -315,7 +315,7 @@ fn of_flat(target: &Target, flat: &Model, inputs: &[Tensor]) -> Result<Local, Wo
 }
 
 /// The values of a graph, as a target has them.
-struct Told {
+struct TappedValues {
     values: BTreeMap<Value, Tensor>,
     /// What the reference may take for each operator.
     means: Means,
@@ -323,7 +323,7 @@ struct Told {
     elements: Share,
 }
 
-impl Told {
+impl TappedValues {
     fn by(target: &Target, flat: &Model, inputs: &[Tensor]) -> Result<Self, WorkerError> {
         let variables = flat.graph.variables().map(|(id, ..)| Value::new(id, 0));
         let mut values: BTreeMap<Value, Tensor> = variables.zip(inputs.iter().cloned()).collect();
@@ -350,8 +350,8 @@ impl Told {
         self.found(target, flat, id).of(id.0, String::new(), &op, types)
     }
 
-    fn found(&self, target: &Target, flat: &Model, id: NodeId) -> Found {
-        let untold = |why: &str| Found::without(Standing::Untold, why);
+    fn found(&self, target: &Target, flat: &Model, id: NodeId) -> OperatorResult {
+        let untold = |why: &str| OperatorResult::without(Standing::Untold, why);
         let ports = 0..flat.graph.node(id).outputs.len();
         let results: Option<Vec<(String, Tensor)>> = ports
             .map(|port| Some((format!("y{port}"), self.values.get(&Value::new(id, port))?.clone())))
@@ -367,10 +367,10 @@ impl Told {
         }
         let _elements = match self.means.bear(&model, Taps::Outputs) {
             Ok(elements) => self.elements.take(elements),
-            Err(why) => return Found::without(Standing::Dear, &why),
+            Err(why) => return OperatorResult::without(Standing::Dear, &why),
         };
         let Some(trial) = Trial::of(model, inputs, target.profile) else {
-            return Found::without(Standing::Open, "it is not defined on these operands");
+            return OperatorResult::without(Standing::Open, "it is not defined on these operands");
         };
         assessed(&trial, target, &Outcome::Outputs(results))
     }
@@ -395,7 +395,7 @@ fn among(taps: Vec<Value>, outcome: Outcome) -> impl Iterator<Item = (Value, Ten
 }
 
 /// What is found of an operator.
-struct Found {
+struct OperatorResult {
     standing: Standing,
     why: String,
     used: f64,
@@ -403,7 +403,7 @@ struct Found {
     undecided: usize,
 }
 
-impl Found {
+impl OperatorResult {
     /// What was found, told as that of the operator alone.
     fn alone(self) -> Self {
         let why = if self.why.is_empty() { ALONE.to_owned() } else { format!("{ALONE}: {}", self.why) };
@@ -431,7 +431,7 @@ fn compared(trial: &Trial, target: &Target, outcome: &Outcome) -> Vec<Comparison
     trial.outputs().filter_map(of).collect()
 }
 
-fn assessed(trial: &Trial, target: &Target, outcome: &Outcome) -> Found {
+fn assessed(trial: &Trial, target: &Target, outcome: &Outcome) -> OperatorResult {
     let assessment = trial.assess(target, outcome);
     // One that is wrong ends where the first output is.
     let of_all = matches!(assessment.verdict, Verdict::Bug(_)).then(|| compared(trial, target, outcome));
@@ -454,5 +454,5 @@ fn assessed(trial: &Trial, target: &Target, outcome: &Outcome) -> Found {
             None => (Standing::Right, String::new()),
         },
     };
-    Found { standing, why, used, elements, undecided }
+    OperatorResult { standing, why, used, elements, undecided }
 }

@@ -18,7 +18,7 @@ use worker::WorkerError;
 use crate::allowance::Exam;
 use crate::blame::{Accused, Alone, Blamed, Suspect, Whole};
 use crate::oracle::AskError;
-use crate::reduce::{Inquiry, Named, Problem, Ran, Start, Stop, Tame, cut_out, name, run};
+use crate::reduce::{Inquiry, Named, Problem, ProblemRun, Start, Stop, Tame, cut_out, name, run};
 use crate::smaller::Smaller;
 use crate::symptom_match::same_kind;
 use harness::case::tensors;
@@ -29,7 +29,7 @@ const ROUNDS: usize = 3;
 
 /// A finding with its name.
 #[derive(Clone, Debug)]
-pub struct Found {
+pub struct NamedFinding {
     /// The finding.
     pub finding: Finding,
     /// The case that it was reduced to.
@@ -38,7 +38,7 @@ pub struct Found {
     pub tries: u64,
 }
 
-impl Found {
+impl NamedFinding {
     /// A finding under the name that its whole case gives it. Its smaller case is the culprit alone, if the
     /// culprit fails alone.
     fn unreduced(finding: Finding, alone: Option<Alone>) -> Self {
@@ -66,7 +66,7 @@ pub(crate) fn named(
     alone: Option<Alone>,
     whole: Option<&Problem>,
     stop: Stop<'_>,
-) -> Result<Found, AskError> {
+) -> Result<NamedFinding, AskError> {
     let named = match (&alone, whole) {
         _ if finding.is_consequence() => None,
         (Some(alone), _) => name(target, alone, Start::Operator, stop)?,
@@ -74,17 +74,17 @@ pub(crate) fn named(
         (None, None) => None,
     };
     Ok(match named {
-        Some(named) => Found::named(finding, named),
+        Some(named) => NamedFinding::named(finding, named),
         // Alone it hung with little time, and not with all of it.
         None if alone.is_some() && finding.symptom.is_hang() => {
-            Found::unreduced(Finding { culprit: None, ..finding }, None)
+            NamedFinding::unreduced(Finding { culprit: None, ..finding }, None)
         }
-        None => Found::unreduced(finding, alone),
+        None => NamedFinding::unreduced(finding, alone),
     })
 }
 
 /// The first level of a target's engine that shows a finding; `None` if that is the unoptimised level.
-pub(crate) fn optimising_level(target: &Target, found: &Found) -> Result<Option<String>, WorkerError> {
+pub(crate) fn optimising_level(target: &Target, found: &NamedFinding) -> Result<Option<String>, WorkerError> {
     let Some(Smaller { problem, finding, .. }) = &found.smaller else { return Ok(None) };
     for (number, level) in target.below().into_iter().chain([target.clone()]).enumerate() {
         let rest = judged(&level, problem)?;
@@ -109,7 +109,7 @@ pub enum Peeled {
     /// Nothing is found.
     Nothing(Verdict),
     /// The finding that was made first; then what other operators show alone, and what shows when these are cut out.
-    Found(Box<Found>, Vec<Found>),
+    Found(Box<NamedFinding>, Vec<NamedFinding>),
 }
 
 impl Suspect<'_> {
@@ -148,17 +148,25 @@ impl Suspect<'_> {
 }
 
 /// What an operator shows alone, unless that is allowed.
-pub(crate) fn alone_found(whole: &Whole<'_>, id: NodeId, stop: Stop<'_>) -> Result<Option<Found>, AskError> {
+pub(crate) fn alone_found(
+    whole: &Whole<'_>,
+    id: NodeId,
+    stop: Stop<'_>,
+) -> Result<Option<NamedFinding>, AskError> {
     let Some(trial) = whole.isolated.alone(id) else { return Ok(None) };
     let problem = Problem::flat(trial.model.clone(), tensors(&trial.inputs));
     let Some(named) = name(whole.target, &problem, Start::Operator, stop)? else { return Ok(None) };
     let mut finding = named.first.clone();
     finding.culprit = whole.alone(id).culprit;
-    Ok(Some(Found::named(finding, named)))
+    Ok(Some(NamedFinding::named(finding, named)))
 }
 
 /// What shows when operators are cut out, and when the first to diverge then is cut out as well.
-fn behind(whole: &Whole<'_>, mut cut: BTreeSet<NodeId>, stop: Stop<'_>) -> Result<Vec<Found>, AskError> {
+fn behind(
+    whole: &Whole<'_>,
+    mut cut: BTreeSet<NodeId>,
+    stop: Stop<'_>,
+) -> Result<Vec<NamedFinding>, AskError> {
     let isolated = whole.isolated;
     let mut problem = Problem::flat(isolated.flat.clone(), isolated.inputs.clone());
     let mut values: BTreeMap<Value, Tensor> =
@@ -206,8 +214,8 @@ pub(crate) fn judged(target: &Target, problem: &Problem) -> Result<Option<Rest>,
     };
     let ran = run(target, problem, &Inquiry { is_worth_it: &|_, _| true, accuse: &accuse })?;
     Ok(match ran {
-        Ran::Nothing(_) => None,
-        Ran::Shown(shown, _) => Some(Rest {
+        ProblemRun::Nothing(_) => None,
+        ProblemRun::Shown(shown, _) => Some(Rest {
             finding: shown.finding,
             problem: shown.problem,
             values: shown.values,
@@ -218,8 +226,8 @@ pub(crate) fn judged(target: &Target, problem: &Problem) -> Result<Option<Rest>,
 
 /// Findings each name of which is told once. A first finding that could not be named, since others are wrong in the same way
 /// in its graph, is the one that shows when these are cut out.
-fn merged(mut first: Found, all: Vec<Found>) -> Peeled {
-    let mut told: Vec<Found> = Vec::new();
+fn merged(mut first: NamedFinding, all: Vec<NamedFinding>) -> Peeled {
+    let mut told: Vec<NamedFinding> = Vec::new();
     for found in all {
         let is_behind = !found.finding.after.is_empty();
         if is_behind && is_unnamed(&first) && same_kind(&found.finding.symptom, &first.finding.symptom) {
@@ -238,7 +246,7 @@ fn merged(mut first: Found, all: Vec<Found>) -> Peeled {
 }
 
 /// Whether a finding has neither an operator at fault nor a name.
-fn is_unnamed(found: &Found) -> bool {
+fn is_unnamed(found: &NamedFinding) -> bool {
     found.finding.culprit.as_ref().is_none_or(|culprit| !culprit.alone)
         && found.finding.core.is_none()
         && !found.finding.is_consequence()

@@ -27,10 +27,10 @@ pub(crate) fn fitted(program: Program, inputs: &BTreeMap<String, Datum>) -> Opti
         let other = SIDES[usize::from(is_then)];
         let given: Vec<ValueId> = program.main.body.nodes[at].outputs.iter().flatten().copied().collect();
         let alone = program.giving_all(&given);
-        let taken = Given::by(&alone, inputs)?;
+        let taken = ProgramOutputs::by(&alone, inputs)?;
         let is_fitting = alone
             .with_side(&Vec::new(), at, other)
-            .and_then(|program| Given::by(&program, inputs))
+            .and_then(|program| ProgramOutputs::by(&program, inputs))
             .is_some_and(|other_gives| other_gives.fits(&taken, &declared(&program, at, other)));
         if is_fitting { Some(program) } else { program.with_constant_side(at, other, &taken.constants()?) }
     })
@@ -43,13 +43,13 @@ fn declared(program: &Program, at: usize, side: &str) -> Vec<Port> {
 }
 
 /// What a program gives.
-struct Given {
+struct ProgramOutputs {
     outputs: Vec<Wanted>,
     /// The types of the tensors that these are made of.
     types: Vec<Type>,
 }
 
-impl Given {
+impl ProgramOutputs {
     fn by(program: &Program, inputs: &BTreeMap<String, Datum>) -> Option<Self> {
         let led = lead(program, inputs).ok()?;
         let graph = &led.model.graph;

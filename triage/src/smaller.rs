@@ -10,7 +10,7 @@ use interp::Taps;
 use oracles::Finding;
 use worker::WorkerError;
 
-use crate::invent::Given;
+use crate::invent::UserInputs;
 use crate::oracle::AskError;
 use crate::peel::judged;
 use crate::reduce::{Budget, Problem, ReduceError, Reduction, Shown, Start, Stop, reduce_problems};
@@ -31,7 +31,7 @@ pub struct Smaller {
 
 /// A smaller case, and whether a process that has run nothing else shows the finding on it.
 #[derive(Clone, Debug)]
-pub struct Tried {
+pub struct SmallerTrial {
     /// The case.
     pub smaller: Smaller,
     /// Whether such a process does.
@@ -60,10 +60,10 @@ impl Smaller {
         problem: Problem,
         finding: &Finding,
         stop: Stop<'_>,
-    ) -> Result<Option<Tried>, AskError> {
+    ) -> Result<Option<SmallerTrial>, AskError> {
         let budget = Budget { time: Duration::MAX, tries: Start::Graph.tries(&finding.symptom), jobs: 1 };
         let targets = std::slice::from_ref(target);
-        let reduction = Reduction { targets, seed: 0, given: &Given::default(), budget, stop };
+        let reduction = Reduction { targets, seed: 0, given: &UserInputs::default(), budget, stop };
         let (before, mut best) = (problem.size(), None);
         let mut keep = |shown: &Shown, size| {
             best = Some((shown.clone(), size));
@@ -78,7 +78,7 @@ impl Smaller {
         }
         let is_it = |shown: &Shown| shown.finding.signature() == finding.signature();
         let tried = best.filter(|(shown, size)| *size < before && is_it(shown));
-        Ok(tried.map(|(Shown { problem, finding, .. }, _)| Tried {
+        Ok(tried.map(|(Shown { problem, finding, .. }, _)| SmallerTrial {
             smaller: Self { problem, finding, is_steady: reduced.steady },
             steady: reduced.steady,
         }))

@@ -23,7 +23,7 @@ pub struct Whole {
     /// The target.
     pub target: String,
     /// How its answer stands.
-    pub answer: Answer,
+    pub answer: WholeStanding,
     /// Why, where it is not right.
     pub why: String,
     /// The seconds inside of the target.
@@ -37,7 +37,7 @@ pub struct Whole {
 /// How an answer stands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Answer {
+pub enum WholeStanding {
     /// The answer is within its bounds, and as near as good implementations are.
     Right,
     /// Bounds say nothing, as they are wider than the values or infinite, and the elements that can be looked at are as near as
@@ -55,7 +55,7 @@ pub enum Answer {
     Unjudged,
 }
 
-impl Answer {
+impl WholeStanding {
     /// In words.
     pub fn name(self) -> &'static str {
         match self {
@@ -111,7 +111,7 @@ impl Subject {
         let named = harness::case::named(&self.model, self.inputs.clone());
         let none = Whole {
             target: target.name(),
-            answer: Answer::Unjudged,
+            answer: WholeStanding::Unjudged,
             why: String::new(),
             seconds: 0.0,
             reference_seconds: None,
@@ -120,7 +120,7 @@ impl Subject {
         if let Err(why) = reference::bearable(&self.model, Taps::Outputs) {
             let ran = target.run(self.written_for(target), &named, &self.interface)?;
             let told = refused(target, &ran.outcome);
-            let answer = if told.is_some() { Answer::None } else { Answer::Unjudged };
+            let answer = if told.is_some() { WholeStanding::None } else { WholeStanding::Unjudged };
             return Ok(Whole { answer, why: told.unwrap_or(why), seconds: ran.engine_seconds, ..none });
         }
         let started = Instant::now();
@@ -154,30 +154,35 @@ fn refused(target: &Target, outcome: &Outcome) -> Option<String> {
     }
 }
 
-fn answer(trial: &Trial, target: &Target, outcome: &Outcome, assessment: &Assessment) -> (Answer, String) {
+fn answer(
+    trial: &Trial,
+    target: &Target,
+    outcome: &Outcome,
+    assessment: &Assessment,
+) -> (WholeStanding, String) {
     if let Some(why) = refused(target, outcome) {
-        return (Answer::None, why);
+        return (WholeStanding::None, why);
     }
     match &assessment.verdict {
-        Verdict::Bug(finding) => (Answer::Wrong, finding.detail.clone()),
+        Verdict::Bug(finding) => (WholeStanding::Wrong, finding.detail.clone()),
         Verdict::Incomparable(Why::Undecidable) => {
             let Outcome::Outputs(outputs) = outcome else {
-                return (Answer::Open, Why::Undecidable.to_string());
+                return (WholeStanding::Open, Why::Undecidable.to_string());
             };
             let afar = Afar::of(outputs, &trial.expected(), &trial.limits(target));
             let answer = match afar.nearness() {
-                Nearness::Untold => Answer::Open,
-                Nearness::Near => Answer::Plausible,
-                Nearness::Far => Answer::Suspect,
+                Nearness::Untold => WholeStanding::Open,
+                Nearness::Near => WholeStanding::Plausible,
+                Nearness::Far => WholeStanding::Suspect,
             };
             (answer, afar.to_string())
         }
-        Verdict::Incomparable(why) => (Answer::Open, why.to_string()),
+        Verdict::Incomparable(why) => (WholeStanding::Open, why.to_string()),
         Verdict::Pass => match trial.doubts(target, outcome, assessment).first() {
-            Some(doubt) => (Answer::Suspect, doubt.to_string()),
+            Some(doubt) => (WholeStanding::Suspect, doubt.to_string()),
             None => match unproved(outcome, &trial.expected(), || trial.limits(target)) {
-                Some(why) => (Answer::Plausible, why),
-                None => (Answer::Right, String::new()),
+                Some(why) => (WholeStanding::Plausible, why),
+                None => (WholeStanding::Right, String::new()),
             },
         },
     }

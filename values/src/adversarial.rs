@@ -20,7 +20,7 @@ use rand::{Rng, RngExt};
 
 use crate::boundary::{self, Aim, Aimed};
 use crate::decided::{FEW, LEAST, open};
-use crate::found::{Found, Tensors, free_nodes};
+use crate::found::{FoundValues, Tensors, free_nodes};
 use crate::invert;
 use crate::origin::{Element, Number, Record};
 use crate::trace::{Traced, Tracing};
@@ -89,7 +89,12 @@ impl Intent {
 
 /// Adversarial values for a model, starting from values on which everything is defined: some plans, each on top of those before.
 /// No edge if none can be kept.
-pub fn move_to_edges(model: &Model, free: &[NodeId], found: &Found, stream: Stream) -> (Found, Vec<AtEdge>) {
+pub fn move_to_edges(
+    model: &Model,
+    free: &[NodeId],
+    found: &FoundValues,
+    stream: Stream,
+) -> (FoundValues, Vec<AtEdge>) {
     let free = free_nodes(model, free);
     let is_promised = stream.child("promised").rng().random_bool(PROMISED);
     let limits = Limits::new(model, &found.tensors, is_promised);
@@ -102,7 +107,7 @@ pub fn move_to_edges(model: &Model, free: &[NodeId], found: &Found, stream: Stre
         }
     }
     let Moved { tensors, edges, .. } = moved;
-    (Found { tensors, ..found.clone() }, edges)
+    (FoundValues { tensors, ..found.clone() }, edges)
 }
 
 /// Values on which everything is defined, and the edges that they are at.

@@ -26,7 +26,7 @@ impl Default for Budget {
 
 /// What a search found.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Found {
+pub struct FoundValues {
     /// The values of all variables and of the constants that were free.
     pub tensors: Tensors,
     /// How often the graph was run, gradients included; 1 means that the first draw would do.
@@ -38,7 +38,7 @@ pub struct Found {
     pub open: f64,
 }
 
-impl Found {
+impl FoundValues {
     /// The values of the model's inputs, in order.
     pub fn inputs(&self, model: &Model) -> Vec<Tensor> {
         model.graph.variables().filter_map(|(id, ..)| self.tensors.get(&id).cloned()).collect()

@@ -53,6 +53,6 @@ mod undefined;
 mod watch;
 
 pub use adversarial::{AtEdge, move_to_edges};
-pub use found::{Budget, Found, Tensors};
+pub use found::{Budget, FoundValues, Tensors};
 pub use replace::{Searched, find_or_replace};
 pub use search::{find_values, first_undefined};

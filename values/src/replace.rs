@@ -11,7 +11,7 @@ use ir::rewrite::Rewrite;
 use ir::{NodeId, NodeKind, Stream, Value};
 use ops::Model;
 
-use crate::found::{Budget, Found};
+use crate::found::{Budget, FoundValues};
 use crate::search::search;
 use crate::undefined::UndefinedAt;
 use interp::Error;
@@ -27,7 +27,7 @@ pub struct Searched {
     /// Where the constants that values were found for are now.
     pub constants: Vec<NodeId>,
     /// The values; `runs` counts those of all searches.
-    pub found: Found,
+    pub found: FoundValues,
     /// How many operators had operands that became inputs.
     pub replaced: u32,
 }

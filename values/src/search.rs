@@ -9,13 +9,18 @@ use rand::RngExt;
 
 use crate::decided;
 use crate::draw;
-use crate::found::{Budget, Found, Tensors, free_nodes};
+use crate::found::{Budget, FoundValues, Tensors, free_nodes};
 use crate::invert;
 use crate::repair::{self, Repair};
 use crate::undefined::{self, Results, UndefinedAt};
 
 /// Searches values for the variables of a model's main graph, and for its constants among `free`.
-pub fn find_values(model: &Model, free: &[NodeId], stream: Stream, budget: Budget) -> Result<Found, Error> {
+pub fn find_values(
+    model: &Model,
+    free: &[NodeId],
+    stream: Stream,
+    budget: Budget,
+) -> Result<FoundValues, Error> {
     model.validate()?;
     Ok(search(model, free, stream, budget).0)
 }
@@ -27,7 +32,7 @@ pub(crate) fn search(
     free: &[NodeId],
     stream: Stream,
     budget: Budget,
-) -> (Found, Option<UndefinedAt>) {
+) -> (FoundValues, Option<UndefinedAt>) {
     let (mut found, undefined) = once(model, free, stream, budget);
     let is_promised = stream.child("decided").rng().random_bool(PROMISED);
     if undefined.is_some() || !is_promised {
@@ -49,14 +54,19 @@ pub(crate) fn search(
         }
         found.runs = runs;
     }
-    (Found { open: least, ..found }, undefined)
+    (FoundValues { open: least, ..found }, undefined)
 }
 
 /// How often values are drawn anew because much is open on them.
 const ANEW: u64 = 3;
 
 /// One search, whatever is open.
-fn once(model: &Model, free: &[NodeId], stream: Stream, budget: Budget) -> (Found, Option<UndefinedAt>) {
+fn once(
+    model: &Model,
+    free: &[NodeId],
+    stream: Stream,
+    budget: Budget,
+) -> (FoundValues, Option<UndefinedAt>) {
     let free = free_nodes(model, free);
     let mut runs = 0;
     if undefined::may_be_far(model) && stream.child("promised").rng().random_bool(PROMISED) {
@@ -64,7 +74,7 @@ fn once(model: &Model, free: &[NodeId], stream: Stream, budget: Budget) -> (Foun
         let (tensors, _) = search.from(STARTS[0], stream.child("start").at(0), budget.runs / FEW);
         runs = search.runs;
         if undefined::first(model, &tensors, Results::Finite).is_none() {
-            return (Found { tensors, runs, all_defined: true, open: 0.0 }, None);
+            return (FoundValues { tensors, runs, all_defined: true, open: 0.0 }, None);
         }
     }
     let mut search = Search::new(model, &free, Results::Finite, budget, runs);
@@ -73,7 +83,7 @@ fn once(model: &Model, free: &[NodeId], stream: Stream, budget: Budget) -> (Foun
         let at = stream.child("start").at(start as u64);
         match search.from(tamer, at, runs + budget.runs * (start as u32 + 1) / STARTS.len() as u32) {
             (tensors, None) => {
-                return (Found { tensors, runs: search.runs, all_defined: true, open: 0.0 }, None);
+                return (FoundValues { tensors, runs: search.runs, all_defined: true, open: 0.0 }, None);
             }
             (tensors, Some(undefined)) => {
                 if best.as_ref().is_none_or(|(_, other)| undefined.better_than(other)) {
@@ -87,7 +97,12 @@ fn once(model: &Model, free: &[NodeId], stream: Stream, budget: Budget) -> (Foun
     }
     let (tensors, undefined) = best.unzip();
     (
-        Found { tensors: tensors.unwrap_or_default(), runs: search.runs, all_defined: false, open: 0.0 },
+        FoundValues {
+            tensors: tensors.unwrap_or_default(),
+            runs: search.runs,
+            all_defined: false,
+            open: 0.0,
+        },
         undefined,
     )
 }

@@ -31,7 +31,7 @@ fn model(mut graph: Graph, output: Value) -> Model {
     Model::new(22, graph)
 }
 
-fn search(model: &Model, seed: u64) -> onnxsmith_values::Found {
+fn search(model: &Model, seed: u64) -> onnxsmith_values::FoundValues {
     let constants: Vec<_> = model.graph.iter().map(|(id, _)| id).collect();
     find_values(model, &constants, Stream::new(seed), Budget::default()).unwrap()
 }

@@ -237,4 +237,4 @@ macro_rules! by_name {
 }
 
 by_name!(dtype_name, ir::DType, "a dtype");
-by_name!(kind_name, ir::Kind, "a kind of value");
+by_name!(kind_name, ir::DatumKind, "a kind of value");

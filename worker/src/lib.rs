@@ -18,16 +18,16 @@
 //! |---|---|
 //! | [`protocol`] | headers, frames, and their size limits: the only code both sides share |
 //! | [`serve`](mod@serve) | the child's side: the [`Engine`] trait and its main loop |
-//! | [`spec`] | what to start, and what it may use: [`Spec`], [`Limits`] |
+//! | [`spec`] | what to start, and what it may use: [`EngineSpec`], [`Limits`] |
 //! | [`pool`] | the parent's side: [`Worker`], [`Pool`] |
 //! | [`outcome`] | what came of a run: [`Outcome`], [`Fault`] |
 //! | `chaos` | an engine that misbehaves at set rates, to test all this (on Unix) |
 //!
 //! This crate knows tensors and bytes, and neither operators nor what a right answer is.
 
+mod backtrace;
 #[cfg(unix)]
 pub mod chaos;
-mod frames;
 mod headers;
 pub mod outcome;
 mod pipe;
@@ -45,7 +45,7 @@ pub use pool::{Pool, Worker};
 pub use process::set_variable;
 pub use protocol::{Description, Stage};
 pub use serve::{Engine, EngineError, serve};
-pub use spec::{Limits, Spec, WorkerError};
+pub use spec::{EngineSpec, Limits, WorkerError};
 
 use std::path::Path;
 

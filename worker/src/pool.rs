@@ -5,17 +5,17 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use ir::{Datum, Kind, Tensor};
+use ir::{Datum, DatumKind, Tensor};
 
 use super::outcome::{Fault, Outcome, Run};
-use super::process::{Asked, Process};
+use super::process::{Exchange, Process};
 use super::protocol::{Description, FrameError, Greeting, Hello, Reply};
-use super::spec::{Limits, Spec, WorkerError};
+use super::spec::{EngineSpec, Limits, WorkerError};
 use super::{Case, Source};
 
 /// One worker: a process that is replaced when it dies.
 pub struct Worker {
-    spec: Spec,
+    spec: EngineSpec,
     limits: Limits,
     description: Description,
     process: Option<Process>,
@@ -29,7 +29,7 @@ pub struct Worker {
 
 impl Worker {
     /// Starts a worker and shakes hands.
-    pub fn start(spec: Spec, limits: Limits) -> Result<Self, WorkerError> {
+    pub fn start(spec: EngineSpec, limits: Limits) -> Result<Self, WorkerError> {
         let (process, description, engine_seconds) = launch(&spec, &limits)?;
         Ok(Self {
             spec,
@@ -159,10 +159,10 @@ impl Worker {
 
     fn unknown_kind(&self, case: &Case) -> Option<String> {
         let takes = |value: &Datum<&Tensor>| {
-            Kind::ALL.into_iter().any(|kind| kind.admits(value) && self.description.takes(kind))
+            DatumKind::ALL.into_iter().any(|kind| kind.admits(value) && self.description.takes(kind))
         };
         let refused = case.inputs.iter().map(|(_, value)| value).filter(|value| !takes(value));
-        let refused = refused.filter_map(|value| Kind::ALL.into_iter().find(|kind| kind.admits(value)));
+        let refused = refused.filter_map(|value| DatumKind::ALL.into_iter().find(|kind| kind.admits(value)));
         let wanted = case.outputs.iter().map(|wanted| wanted.kind);
         let mut unknown = refused.chain(wanted.filter(|&kind| !self.description.takes(kind)));
         unknown.next().map(|kind| format!("values of the kind `{kind}`"))
@@ -181,7 +181,7 @@ impl Worker {
         let short = left.filter(|left| *left < self.limits.timeout);
         let limits = Limits { timeout: short.unwrap_or(self.limits.timeout), ..self.limits.clone() };
         let asked = process.run(cases, &limits);
-        let Asked { answers, failure, .. } = match asked {
+        let Exchange { answers, failure, .. } = match asked {
             Ok(asked) => asked,
             Err(why) => {
                 self.process = Some(process);
@@ -231,7 +231,7 @@ impl Worker {
 }
 
 /// A new process, what its engine is, and the seconds that the engine took to load.
-fn launch(spec: &Spec, limits: &Limits) -> Result<(Process, Description, f64), WorkerError> {
+fn launch(spec: &EngineSpec, limits: &Limits) -> Result<(Process, Description, f64), WorkerError> {
     let program = || spec.program.clone();
     let mut process =
         Process::start(spec, limits).map_err(|source| WorkerError::Start { program: program(), source })?;
@@ -274,7 +274,7 @@ fn outcome(reply: Reply, outputs: Vec<(String, Datum)>) -> (Outcome, f64) {
 /// Workers of one kind, shared by the threads of a campaign. There are never more of them than threads that run a
 /// case at the same time.
 pub struct Pool {
-    spec: Spec,
+    spec: EngineSpec,
     limits: Limits,
     description: Description,
     idle: Mutex<Vec<Worker>>,
@@ -296,7 +296,7 @@ struct Spent {
 
 impl Pool {
     /// A pool with one worker, whose handshake says what the engine is.
-    pub fn new(spec: Spec, limits: Limits) -> Result<Self, WorkerError> {
+    pub fn new(spec: EngineSpec, limits: Limits) -> Result<Self, WorkerError> {
         let worker = Worker::start(spec.clone(), limits.clone())?;
         let description = worker.description().clone();
         let idle = Mutex::new(vec![worker]);
@@ -310,7 +310,7 @@ impl Pool {
     }
 
     /// What the pool runs.
-    pub fn spec(&self) -> &Spec {
+    pub fn spec(&self) -> &EngineSpec {
         &self.spec
     }
 

@@ -11,7 +11,7 @@ use ir::Datum;
 use super::outcome::Fault;
 use super::pipe::{PIPE, Patient};
 use super::protocol::{self, FrameError, Greeting, Hello, Reply, Request, RunHeader, VERSION, Wanted};
-use super::spec::{Limits, Spec};
+use super::spec::{EngineSpec, Limits};
 use super::tail::Tail;
 use super::watchdog::{End, Watchdog};
 use super::{Case, Source, sys};
@@ -25,7 +25,7 @@ const SLACK: Duration = Duration::from_millis(200);
 
 /// Runtimes and adapters read these. Normally the number is one: results do not depend on scheduling then, and workers do
 /// not crowd each other out.
-const THREADS: [&str; 5] =
+const THREAD_VARIABLES: [&str; 5] =
     [super::THREADS, "RTEN_NUM_THREADS", "RAYON_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"];
 
 /// What [`set_variable`] was told.
@@ -38,16 +38,16 @@ pub fn set_variable(name: impl Into<OsString>, value: impl Into<OsString>) {
 }
 
 /// A reply, and the outputs that it came with.
-pub(super) type Answer = (Reply, Vec<(String, Datum)>);
+pub(super) type ReplyWithOutputs = (Reply, Vec<(String, Datum)>);
 
 /// What came of asking a process to run cases.
 #[derive(Default)]
-pub(super) struct Asked {
+pub(super) struct Exchange {
     /// How many of the cases were sent, from the first one on.
     pub(super) sent: usize,
     /// The answers, in order. They are fewer than were sent after a failure, or where the last one is a panic after which
     /// the process is not used any more.
-    pub(super) answers: Vec<Answer>,
+    pub(super) answers: Vec<ReplyWithOutputs>,
     /// Why the process is of no use any more.
     pub(super) failure: Option<FrameError>,
 }
@@ -65,9 +65,9 @@ pub(super) struct Process {
 
 impl Process {
     /// Starts the program; [`Process::hello`] comes next.
-    pub(super) fn start(spec: &Spec, limits: &Limits) -> std::io::Result<Self> {
+    pub(super) fn start(spec: &EngineSpec, limits: &Limits) -> std::io::Result<Self> {
         let mut command = Command::new(&spec.program);
-        command.args(&spec.args).envs(THREADS.map(|name| (name, limits.threads.to_string())));
+        command.args(&spec.args).envs(THREAD_VARIABLES.map(|name| (name, limits.threads.to_string())));
         command.envs(VARIABLES.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned());
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         sys::own_group(&mut command);
@@ -107,9 +107,9 @@ impl Process {
     /// Runs the first of some cases, as many as are sent together: at least one, and the next ones while all requests fit
     /// into the pipe. After a failure the process is of no use any more: [`Process::end`] it. Where it is an error, no request
     /// could be made of a case: nothing was sent, and the process is as it was.
-    pub(super) fn run(&mut self, cases: &[Case], limits: &Limits) -> std::io::Result<Asked> {
+    pub(super) fn run(&mut self, cases: &[Case], limits: &Limits) -> std::io::Result<Exchange> {
         self.stderr.clear();
-        let mut asked = Asked::default();
+        let mut exchange = Exchange::default();
         let first_id = self.next_id + 1;
         self.requests.clear();
         for (id, case) in (first_id..).zip(cases) {
@@ -117,34 +117,34 @@ impl Process {
             request(&mut self.requests, id, case, limits)?;
             // What does not fit into the pipe could make parent and worker wait for each other, each with a pipe that the
             // other one does not read.
-            if asked.sent > 0 && self.requests.len() > PIPE {
+            if exchange.sent > 0 && self.requests.len() > PIPE {
                 self.requests.truncate(before);
                 break;
             }
-            asked.sent += 1;
+            exchange.sent += 1;
         }
-        self.next_id += asked.sent as u64;
+        self.next_id += exchange.sent as u64;
         let answered = self.timed(limits.timeout, |process| {
             process.send()?;
-            for (id, case) in (first_id..).zip(&cases[..asked.sent]) {
+            for (id, case) in (first_id..).zip(&cases[..exchange.sent]) {
                 // The time of a case begins when the one before has its answer.
                 process.give(limits.timeout);
                 let answer = process.receive(limits.reply_bytes)?;
                 check(&answer.0, &answer.1, id, case)?;
                 let is_panic = matches!(answer.0, Reply::Panicked { .. });
-                asked.answers.push(answer);
+                exchange.answers.push(answer);
                 if is_panic && limits.restart_after_panic {
                     break;
                 }
             }
             Ok(())
         });
-        asked.failure = answered.err();
-        if asked.failure.is_some() && asked.answers.len() == asked.sent {
+        exchange.failure = answered.err();
+        if exchange.failure.is_some() && exchange.answers.len() == exchange.sent {
             // All came, but too late.
-            asked.answers.clear();
+            exchange.answers.clear();
         }
-        Ok(asked)
+        Ok(exchange)
     }
 
     /// Whether it has run no case yet.
@@ -201,7 +201,7 @@ impl Process {
         Ok(self.stdin.flush()?)
     }
 
-    fn receive(&mut self, limit: u64) -> Result<Answer, FrameError> {
+    fn receive(&mut self, limit: u64) -> Result<ReplyWithOutputs, FrameError> {
         let mut reply = protocol::read_header(&mut self.stdout)?;
         let values = match &mut reply {
             Reply::Ok { outputs, .. } => {

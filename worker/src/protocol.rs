@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::io::{self, BufRead, Read};
 use std::path::PathBuf;
 
-use ir::{DType, DTypes, Datum, Kind, Tensor, Type};
+use ir::{DType, DTypes, Datum, DatumKind, Tensor, Type};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -84,7 +84,7 @@ pub struct Wanted {
     pub dtype: DType,
     /// What it is: a tensor, unless something else is said.
     #[serde(with = "headers::kind_name", default = "tensor", skip_serializing_if = "is_tensor")]
-    pub kind: Kind,
+    pub kind: DatumKind,
 }
 
 impl From<ir::Wanted> for Wanted {
@@ -99,13 +99,13 @@ impl From<Wanted> for ir::Wanted {
     }
 }
 
-fn tensor() -> Kind {
-    Kind::Tensor
+fn tensor() -> DatumKind {
+    DatumKind::Tensor
 }
 
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde prescribes the signature")]
-fn is_tensor(kind: &Kind) -> bool {
-    *kind == Kind::Tensor
+fn is_tensor(kind: &DatumKind) -> bool {
+    *kind == DatumKind::Tensor
 }
 
 /// What the worker answers to [`Request::Hello`].
@@ -194,7 +194,7 @@ pub struct Description {
     /// The dtype (by short name) that each dtype it accepts is calculated in. `"i64": "i32"` says that 64-bit
     /// integers run as 32-bit ones; a dtype that is missing is not accepted.
     pub dtypes: BTreeMap<String, String>,
-    /// The [kinds](Kind) of inputs and outputs it takes, by name; none says tensors alone. Names that this program does not
+    /// The [kinds](DatumKind) of inputs and outputs it takes, by name; none says tensors alone. Names that this program does not
     /// know are those of a later one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub values: Vec<String>,
@@ -280,8 +280,8 @@ impl Description {
     }
 
     /// Whether the worker takes inputs and gives outputs of a kind. Tensors each one does.
-    pub fn takes(&self, kind: Kind) -> bool {
-        kind == Kind::Tensor || self.values.iter().any(|name| name == kind.name())
+    pub fn takes(&self, kind: DatumKind) -> bool {
+        kind == DatumKind::Tensor || self.values.iter().any(|name| name == kind.name())
     }
 }
 

@@ -11,7 +11,7 @@ use super::pipe::PIPE;
 use super::protocol::{
     self, Description, FrameError, Greeting, Hello, Reply, Request, RunHeader, Stage, VERSION,
 };
-use super::{Case, Source, frames, sys};
+use super::{Case, Source, backtrace, sys};
 
 /// The largest request a worker accepts. The parent is trusted; a limit keeps a bug in it from looking like one
 /// in the engine.
@@ -176,7 +176,7 @@ fn record_panic(info: &PanicHookInfo) {
     eprintln!("panicked at {location}: {message}");
     let mut first = PANIC.lock().unwrap_or_else(PoisonError::into_inner);
     if first.is_none() {
-        let frames = frames::of_panic();
+        let frames = backtrace::of_panic();
         *first = Some(PanicRecord { message, location, frames });
     }
 }

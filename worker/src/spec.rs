@@ -11,7 +11,7 @@ pub const WORKER_ARGUMENT: &str = "worker";
 
 /// A program that speaks the worker protocol.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Spec {
+pub struct EngineSpec {
     /// What the user calls it.
     pub name: String,
     /// The executable.
@@ -24,7 +24,7 @@ pub struct Spec {
 const ADAPTERS: &str = "adapters";
 
 /// A kind of adapters.
-struct Kind {
+struct AdapterKind {
     /// What their names end in.
     ending: &'static str,
     program: Program,
@@ -44,13 +44,13 @@ enum Program {
 const PYTHON: &str = ".venv/bin/python";
 
 /// What adapters there may be.
-const KINDS: [Kind; 3] = [
-    Kind { ending: "_runner.py", program: Program::Below(PYTHON) },
-    Kind { ending: "_runner.mjs", program: Program::Installed("node") },
-    Kind { ending: if cfg!(windows) { "_runner.exe" } else { "_runner" }, program: Program::Itself },
+const KINDS: [AdapterKind; 3] = [
+    AdapterKind { ending: "_runner.py", program: Program::Below(PYTHON) },
+    AdapterKind { ending: "_runner.mjs", program: Program::Installed("node") },
+    AdapterKind { ending: if cfg!(windows) { "_runner.exe" } else { "_runner" }, program: Program::Itself },
 ];
 
-impl Spec {
+impl EngineSpec {
     /// The worker that a name on the command line stands for: an engine that is built into this executable, an adapter in
     /// the folder `adapters`, or `cmd:` and the command line of a runner, with quotes as in a POSIX shell. What stands behind an `@`
     /// says on which device a built-in engine runs, and is the engine's to read.
@@ -73,7 +73,7 @@ impl Spec {
     /// `adapters/<name>_runner.mjs` in Node.js, or else the program `adapters/<name>_runner`.
     pub fn adapter(folder: &Path, name: &str) -> Result<Self, WorkerError> {
         let plain = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
-        let runner = |kind: &Kind| folder.join(ADAPTERS).join(format!("{name}{}", kind.ending));
+        let runner = |kind: &AdapterKind| folder.join(ADAPTERS).join(format!("{name}{}", kind.ending));
         let kind = KINDS.iter().find(|kind| plain && runner(kind).is_file());
         let name = name.to_owned();
         let Some(kind) = kind else { return Err(WorkerError::UnknownEngine { name }) };

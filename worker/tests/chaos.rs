@@ -9,10 +9,10 @@ use std::time::Duration;
 
 use ir::{DType, Datum, Tensor, Type, Wanted};
 use onnxsmith_worker::chaos::{Misbehaviour, Rates, Shows};
-use onnxsmith_worker::{Case, Limits, Outcome, Pool, Source, Spec, Worker};
+use onnxsmith_worker::{Case, EngineSpec, Limits, Outcome, Pool, Source, Worker};
 
-fn spec(words: &[String]) -> Spec {
-    Spec {
+fn spec(words: &[String]) -> EngineSpec {
+    EngineSpec {
         name: "chaos".into(),
         program: env!("CARGO_BIN_EXE_chaos-worker").into(),
         args: words.iter().map(Into::into).collect(),

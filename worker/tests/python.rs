@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use onnxsmith_worker::{Case, Limits, Outcome, Source, Spec, Worker, WorkerError};
+use onnxsmith_worker::{Case, EngineSpec, Limits, Outcome, Source, Worker, WorkerError};
 
 /// Just enough of numpy for a case without inputs and outputs. It prints while it is imported, as libraries do.
 const NUMPY: &str = r#"
@@ -75,14 +75,14 @@ fn runner() -> tempfile::TempDir {
 }
 
 /// How the runner of a folder is started: as one elsewhere, which is told where `protocol.py` is.
-fn spec(folder: &Path) -> Spec {
+fn spec(folder: &Path) -> EngineSpec {
     let path = |path: &Path| path.display().to_string();
     let line = format!(
         "cmd:env 'PYTHONPATH={}' PYTHONDONTWRITEBYTECODE=1 python3 '{}'",
         path(&adapters()),
         path(&folder.join("runner.py"))
     );
-    Spec::parse(&line, &[]).expect("a command")
+    EngineSpec::parse(&line, &[]).expect("a command")
 }
 
 #[test]

@@ -4,11 +4,13 @@
 use std::os::unix::ffi::OsStrExt;
 use std::time::{Duration, Instant};
 
-use ir::{DType, Datum, Held, Kind, Strings, Tensor, Type, Wanted};
-use onnxsmith_worker::{Case, Fault, Limits, Outcome, Pool, Run, Source, Spec, Stage, Worker, WorkerError};
+use ir::{DType, Datum, DatumKind, Held, Strings, Tensor, Type, Wanted};
+use onnxsmith_worker::{
+    Case, EngineSpec, Fault, Limits, Outcome, Pool, Run, Source, Stage, Worker, WorkerError,
+};
 
-fn spec(argument: &str) -> Spec {
-    Spec {
+fn spec(argument: &str) -> EngineSpec {
+    EngineSpec {
         name: argument.into(),
         program: env!("CARGO_BIN_EXE_chaos-worker").into(),
         args: vec![argument.into()],
@@ -81,25 +83,25 @@ fn a_worker_is_sent_no_dtype_that_it_may_not_have_heard_of() {
 }
 
 /// A datum of each kind, and one that holds nothing, called by their kinds.
-fn data() -> Vec<(Kind, Datum)> {
+fn data() -> Vec<(DatumKind, Datum)> {
     let tensor = |length| Tensor::from_f64_fn(&Type::new(DType::F32, [length]), |i| i as f64);
     let strings = |shape: &[i64], texts: &[&str]| {
         let texts: Vec<String> = texts.iter().map(|&text| text.to_owned()).collect();
         Datum::Strings(Strings::of_texts(shape.to_vec(), &texts).unwrap())
     };
     vec![
-        (Kind::Strings, strings(&[2, 1], &["a", "é"])),
-        (Kind::Strings, strings(&[0, 3], &[])),
-        (Kind::Tensor, Datum::Tensor(tensor(1))),
-        (Kind::Sequence, Datum::Sequence(vec![tensor(2), tensor(0), tensor(3)])),
-        (Kind::Sequence, Datum::Sequence(Vec::new())),
-        (Kind::Optional, Datum::Optional(Some(Held::Tensor(tensor(4))))),
-        (Kind::Optional, Datum::Optional(None)),
-        (Kind::OptionalSequence, Datum::Optional(Some(Held::Sequence(vec![tensor(5)])))),
+        (DatumKind::Strings, strings(&[2, 1], &["a", "é"])),
+        (DatumKind::Strings, strings(&[0, 3], &[])),
+        (DatumKind::Tensor, Datum::Tensor(tensor(1))),
+        (DatumKind::Sequence, Datum::Sequence(vec![tensor(2), tensor(0), tensor(3)])),
+        (DatumKind::Sequence, Datum::Sequence(Vec::new())),
+        (DatumKind::Optional, Datum::Optional(Some(Held::Tensor(tensor(4))))),
+        (DatumKind::Optional, Datum::Optional(None)),
+        (DatumKind::OptionalSequence, Datum::Optional(Some(Held::Sequence(vec![tensor(5)])))),
     ]
 }
 
-fn wanted(kind: Kind) -> [Wanted; 1] {
+fn wanted(kind: DatumKind) -> [Wanted; 1] {
     [Wanted { name: "x".to_owned(), dtype: DType::F32, kind }]
 }
 
@@ -120,7 +122,7 @@ fn a_worker_that_names_no_kinds_is_sent_tensors_alone() {
     // It dies of whatever it is sent.
     let mut worker = Worker::start(spec("mute"), limits()).unwrap();
     let process = worker.process_id();
-    for (kind, datum) in data().into_iter().filter(|(kind, _)| *kind != Kind::Tensor) {
+    for (kind, datum) in data().into_iter().filter(|(kind, _)| *kind != DatumKind::Tensor) {
         let inputs = [("x", datum.as_ref())];
         let (goes_in, comes_out) = (
             Case { model: Source::Message(b"echo"), level: "none", inputs: &inputs, outputs: &[] },
@@ -250,13 +252,13 @@ fn a_program_that_is_no_worker_is_an_error_not_a_finding() {
     assert!(start(spec("level-less")).to_string().contains("no level in `levels`"));
     assert!(start(spec("dtype-less")).to_string().contains("float32: float32; there are bool,"));
     assert!(matches!(
-        start(Spec::parse("cmd:/nonexistent/runner --flag", &["cpu"]).unwrap()),
+        start(EngineSpec::parse("cmd:/nonexistent/runner --flag", &["cpu"]).unwrap()),
         WorkerError::Start { .. }
     ));
-    assert!(matches!(start(Spec::parse("cmd:true", &["cpu"]).unwrap()), WorkerError::Handshake { .. }));
-    assert!(matches!(Spec::parse("cmd:./runner 'open quote", &["cpu"]), Err(WorkerError::Command(_))));
-    assert!(matches!(Spec::parse("no-such-engine", &["cpu"]), Err(WorkerError::UnknownEngine { .. })));
-    assert_eq!(Spec::parse("cmd:./run 'a b' c", &["cpu"]).unwrap().args, ["a b", "c"]);
+    assert!(matches!(start(EngineSpec::parse("cmd:true", &["cpu"]).unwrap()), WorkerError::Handshake { .. }));
+    assert!(matches!(EngineSpec::parse("cmd:./runner 'open quote", &["cpu"]), Err(WorkerError::Command(_))));
+    assert!(matches!(EngineSpec::parse("no-such-engine", &["cpu"]), Err(WorkerError::UnknownEngine { .. })));
+    assert_eq!(EngineSpec::parse("cmd:./run 'a b' c", &["cpu"]).unwrap().args, ["a b", "c"]);
 }
 
 #[test]

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use sweep::element::{Distance, elements};
 use sweep::tally::Apart;
 use sweep::trial::trial;
-use sweep::{Form, Scope, parts};
+use sweep::{PartForm, Scope, parts};
 use worker::protocol;
 
 use crate::checked_in::{Mode, bring_up_to_date, root};
@@ -107,7 +107,7 @@ fn scope(arguments: &Arguments) -> Scope {
         operators: operators.map(str::to_owned).collect(),
         dtypes: ir::DTypes::IR4.iter().map(|dtype| dtype.to_string()).collect(),
         // Constants are memory to a shader, as inputs are, and a long lane is a short one many times.
-        forms: [Form::Unary, Form::Pairs, Form::Several, Form::Drawn].into(),
+        forms: [PartForm::Unary, PartForm::Pairs, PartForm::Several, PartForm::Drawn].into(),
         samples: arguments.samples,
         cases: arguments.cases,
     }

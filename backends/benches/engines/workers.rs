@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use ir::Datum;
 use onnxsmith_backends::engines::{self, ORT_LIBRARY};
-use worker::{Limits, Outcome, Spec, Worker, set_variable};
+use worker::{EngineSpec, Limits, Outcome, Worker, set_variable};
 
 use super::problems::Case;
 
@@ -29,11 +29,11 @@ impl Timed {
     pub(crate) fn start(name: &str, threads: usize) -> Result<Self, String> {
         let (engine, level) = name.split_once(':').unwrap_or((name, ""));
         let program = env!("CARGO_BIN_EXE_engine-worker").into();
-        let spec = Spec { name: engine.to_owned(), program, args: vec![engine.into()] };
+        let spec = EngineSpec { name: engine.to_owned(), program, args: vec![engine.into()] };
         Self::of(spec, name, level, threads)
     }
 
-    fn of(spec: Spec, name: &str, level: &str, threads: usize) -> Result<Self, String> {
+    fn of(spec: EngineSpec, name: &str, level: &str, threads: usize) -> Result<Self, String> {
         // Software GPUs take long for what is none of their business.
         let limits =
             Limits { threads, timeout: Duration::from_mins(5), memory: Some(16 << 30), ..Limits::default() };
@@ -80,7 +80,7 @@ pub(crate) fn onnx_runtime(threads: usize) -> Option<Timed> {
     find_library();
     let built_in = engines::all().contains(&"ort").then(|| Timed::start("ort:all", threads).ok());
     built_in.flatten().or_else(|| {
-        let spec = Spec::adapter(Path::new(ROOT), "onnxruntime").ok()?;
+        let spec = EngineSpec::adapter(Path::new(ROOT), "onnxruntime").ok()?;
         Timed::of(spec, "onnxruntime:all", LEVEL, threads).ok()
     })
 }

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
-use ir::{Datum, Kind, NodeKind, Tensor, Type, Value, Wanted};
+use ir::{Datum, DatumKind, NodeKind, Tensor, Type, Value, Wanted};
 use onnx::import::{Evaluator, Options, specialise};
 use onnx::program::Program;
 use onnx::proto::{ModelProto, decode};
@@ -40,7 +40,7 @@ pub struct OnModels<R> {
 impl<R: Runner> OnModels<R> {
     /// The engine of a runner, which is asked once what it is.
     pub fn new(runner: R) -> Self {
-        let values = Kind::ALL.map(|kind| kind.name().to_owned()).into();
+        let values = DatumKind::ALL.map(|kind| kind.name().to_owned()).into();
         let description = Description { values, overrides_defaults: true, files: true, ..runner.describe() };
         Self { runner, description }
     }

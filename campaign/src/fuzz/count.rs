@@ -6,7 +6,7 @@ use oracles::{Finding, Verdict, allowance};
 
 use super::Plan;
 use super::reduced::{Reduced, Seen, Stopped};
-use super::run::Ran;
+use super::run::CaseRun;
 use crate::report::{Cluster, Others, Report, element_types};
 use harness::case::{self, Case};
 use harness::target::Target;
@@ -26,11 +26,11 @@ pub(super) struct Counted {
     /// Whether the campaign's time was over before the case was judged.
     pub(super) is_cut_off: bool,
     /// The case and its findings, if anything was found: what is needed to save it.
-    pub(super) found: Option<Box<Found>>,
+    pub(super) found: Option<Box<CaseFindings>>,
 }
 
 /// A case in which something was found, or is suspect.
-pub(super) struct Found {
+pub(super) struct CaseFindings {
     pub(super) case: Case,
     /// The outputs by the reference, by the name of the accuracy.
     pub(super) outputs: BTreeMap<&'static str, Vec<interp::Bounded>>,
@@ -53,7 +53,7 @@ pub(super) struct Find {
 }
 
 impl Counted {
-    pub(super) fn new(plan: &Plan<'_>, ran: Ran) -> Self {
+    pub(super) fn new(plan: &Plan<'_>, ran: CaseRun) -> Self {
         let mut report = Report { troubles: ran.trouble.len() as u64, ..Report::default() };
         let index = ran.index;
         if let Some(case) = &ran.case {
@@ -65,7 +65,7 @@ impl Counted {
         }
         let (trouble, is_cut_off) = (ran.trouble.clone(), ran.is_cut_off);
         let is_kept = report.findings > 0 || !report.suspects.kinds.is_empty();
-        let found = is_kept.then(|| Found::new(ran)).flatten().map(Box::new);
+        let found = is_kept.then(|| CaseFindings::new(ran)).flatten().map(Box::new);
         Self { index, report, trouble, is_cut_off, found }
     }
 
@@ -78,8 +78,8 @@ impl Counted {
     }
 }
 
-impl Found {
-    fn new(ran: Ran) -> Option<Self> {
+impl CaseFindings {
+    fn new(ran: CaseRun) -> Option<Self> {
         let finds = ran.findings().map(|(target, told)| Find {
             target,
             signature: told.finding.signature().to_string(),
@@ -97,7 +97,7 @@ impl Found {
     }
 }
 
-fn count(report: &mut Report, plan: &Plan<'_>, ran: &Ran, case: &Case) {
+fn count(report: &mut Report, plan: &Plan<'_>, ran: &CaseRun, case: &Case) {
     report.cases = 1;
     report.undefined_cases = u64::from(!case.all_defined);
     report.adversarial.take(case);
@@ -174,7 +174,7 @@ fn count_finding(report: &mut Report, case: &Case, finding: &Finding) {
 }
 
 /// Counts what each target made of the case, for each signature in it.
-fn count_others(report: &mut Report, plan: &Plan<'_>, ran: &Ran) {
+fn count_others(report: &mut Report, plan: &Plan<'_>, ran: &CaseRun) {
     let found: Vec<(usize, &Finding)> = ran.findings().map(|(target, told)| (target, told.finding)).collect();
     for (target, judged) in &ran.verdicts {
         let has: Vec<&Finding> =

@@ -7,12 +7,12 @@ use interp::Taps;
 use onnx::CaseFolder;
 
 use super::Plan;
-use super::count::{Counted, Find, Found};
+use super::count::{CaseFindings, Counted, Find};
 use super::queue::Queue;
 use super::reduced::{Reduced, Stopped};
 use crate::event::Event;
 use crate::report::{MAX_TROUBLE, Report, SavedSuspect, Suspects};
-use crate::store::{Added, Beside, Block, Entry, Place, Selected, Shelf, Store, StoreError};
+use crate::store::{Added, Beside, Block, FindingRow, Place, Selected, Shelf, Store, StoreError};
 use harness::case::{self, Case};
 use triage::folder::Saved;
 use triage::reduce::Problem;
@@ -109,7 +109,7 @@ impl<'p> Ledger<'p> {
         self.total.merge(report);
         self.block.past += 1;
         for (ordinal, find) in found.iter().flat_map(|found| &found.findings).enumerate() {
-            self.block.findings.push(Entry {
+            self.block.findings.push(FindingRow {
                 case: index,
                 ordinal,
                 target: find.target,
@@ -139,7 +139,7 @@ impl<'p> Ledger<'p> {
     }
 
     /// Saves the case for each of its signatures that wants it.
-    fn keep(&mut self, found: &Found, report: &mut Report) -> Result<Kept, Unsaved> {
+    fn keep(&mut self, found: &CaseFindings, report: &mut Report) -> Result<Kept, Unsaved> {
         let mut kept = Kept::default();
         for cluster in &mut report.clusters {
             let signature = &cluster.signature;
@@ -172,7 +172,7 @@ impl<'p> Ledger<'p> {
     }
 
     /// Saves the case for each kind of suspect answer that has not been met.
-    fn keep_suspects(&mut self, found: &Found, suspects: &mut Suspects) -> Result<(), StoreError> {
+    fn keep_suspects(&mut self, found: &CaseFindings, suspects: &mut Suspects) -> Result<(), StoreError> {
         for (name, kind) in &mut suspects.kinds {
             if self.total.suspects.kinds.contains_key(name) || self.plan.saved_per_signature == 0 {
                 continue;
@@ -194,7 +194,7 @@ impl<'p> Ledger<'p> {
     }
 
     /// What a case is reduced to for some of its findings. Where the campaign's time is over, that takes no more runs.
-    fn reduced(&self, found: &Found, signature: &str, finds: &[&Find]) -> Result<Reduced, Unsaved> {
+    fn reduced(&self, found: &CaseFindings, signature: &str, finds: &[&Find]) -> Result<Reduced, Unsaved> {
         if let Some(reduced) = found.reduced.get(signature) {
             return Ok(reduced.clone());
         }
@@ -209,7 +209,7 @@ impl<'p> Ledger<'p> {
     /// disk budget is used up.
     fn save(
         &mut self,
-        found: &Found,
+        found: &CaseFindings,
         finds: &[&Find],
         reduced: &Reduced,
     ) -> Result<Option<Selected>, StoreError> {
@@ -242,7 +242,7 @@ impl<'p> Ledger<'p> {
 
     /// The case with findings that are answers to one question, the first of them among these; and with bounds for the
     /// target that has it.
-    fn folder(&self, found: &Found, first: &Find, finds: &[&Find]) -> CaseFolder {
+    fn folder(&self, found: &CaseFindings, first: &Find, finds: &[&Find]) -> CaseFolder {
         let findings: Vec<_> = finds.iter().map(|find| find.finding.clone()).collect();
         let rewritten = finds.iter().find_map(|find| find.rewritten.as_ref());
         let profile = self.plan.targets[first.target].profile;
@@ -252,7 +252,11 @@ impl<'p> Ledger<'p> {
     }
 
     /// What the case was reduced to, as a case, and what the name of its folder says of it.
-    fn smaller(&self, found: &Found, reduced: &Reduced) -> Result<Option<(Beside, CaseFolder)>, StoreError> {
+    fn smaller(
+        &self,
+        found: &CaseFindings,
+        reduced: &Reduced,
+    ) -> Result<Option<(Beside, CaseFolder)>, StoreError> {
         let Some((target, smaller)) = &reduced.case else { return Ok(None) };
         if reduced.steady == Some(false) {
             return Ok(None);

@@ -32,7 +32,7 @@ use harness::case::Maker;
 use harness::invalid::schedule::{Levels, Schedule};
 use harness::target::Target;
 use oracles::Finding;
-use triage::known::{Entry, Known};
+use triage::known::{Known, KnownEntry};
 use triage::oracle::Oracles;
 
 use count::{Counted, Find};
@@ -98,12 +98,12 @@ impl Plan<'_> {
     }
 
     /// The entry that covers a finding, if it is known.
-    fn known_entry(&self, find: &Find) -> Option<&Entry> {
+    fn known_entry(&self, find: &Find) -> Option<&KnownEntry> {
         self.entry_for(find.target, &find.finding)
     }
 
     /// The entry that covers a finding on the target of a number, if it is known.
-    fn entry_for(&self, target: usize, finding: &Finding) -> Option<&Entry> {
+    fn entry_for(&self, target: usize, finding: &Finding) -> Option<&KnownEntry> {
         let version = &self.targets[target].description().version;
         self.known.covering_finding(version, finding).first().map(|(_, entry)| *entry)
     }

@@ -7,11 +7,11 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
 use super::Plan;
-use super::count::{Find, Found};
+use super::count::{CaseFindings, Find};
 use crate::report::Cluster;
 use triage::oracle::AskError;
 use triage::reduce::{Problem, Stop};
-use triage::smaller::{Smaller, Tried};
+use triage::smaller::{Smaller, SmallerTrial};
 
 /// What a case was reduced to for one signature.
 #[derive(Clone, Default)]
@@ -36,7 +36,7 @@ impl Reduced {
     /// beyond what naming did.
     pub(super) fn of(
         plan: &Plan<'_>,
-        found: &Found,
+        found: &CaseFindings,
         finds: &[&Find],
         stop: Stop<'_>,
     ) -> Result<Self, Stopped> {
@@ -59,7 +59,7 @@ impl Reduced {
         let Some(Find { target, finding, .. }) = plain else { return Ok(Self::default()) };
         let (on, problem) = (&plan.targets[*target], Problem::of_case(&found.case));
         match Smaller::under_its_name(on, problem, finding, stop) {
-            Ok(Some(Tried { smaller, steady })) => {
+            Ok(Some(SmallerTrial { smaller, steady })) => {
                 Ok(Self { case: Some((*target, smaller)), steady: Some(steady) })
             }
             Err(AskError::Stopped) => Err(Stopped),
@@ -103,7 +103,7 @@ impl Seen {
         &self,
         plan: &Plan<'_>,
         clusters: &[Cluster],
-        found: &Found,
+        found: &CaseFindings,
         stop: Stop<'_>,
     ) -> Result<BTreeMap<String, Reduced>, Stopped> {
         let wanted = clusters.iter().filter(|cluster| self.wants(cluster)).map(|cluster| &cluster.signature);

@@ -17,16 +17,16 @@ use harness::hurry::Hurry;
 use harness::invalid::answer;
 use harness::target::Target;
 use harness::validity::{Relaxed, Validity};
-use triage::Written;
+use triage::BoundProgram;
 use triage::blame::Suspect;
-use triage::judged::{Judged, Told};
+use triage::judged::{FindingRecord, Judged};
 use triage::oracle::{AskError, Extent, Question};
 use triage::reduce::Stop;
 use worker::Run;
 
 /// What one case gave.
 #[derive(Default)]
-pub(super) struct Ran {
+pub(super) struct CaseRun {
     /// Its number in the campaign.
     pub(super) index: u64,
     /// The case, unless it could not be made.
@@ -53,7 +53,7 @@ enum Unjudged {
     Stopped,
 }
 
-impl Ran {
+impl CaseRun {
     /// A case that is not judged, as the campaign's time was over.
     pub(super) fn cut_off(index: u64) -> Self {
         let why = format!(
@@ -97,8 +97,8 @@ impl Ran {
             } else {
                 let elements = Elements::of(evaluation);
                 self.elements.extend((first..).zip(levels).map(|(number, _)| (number, elements)));
-                let asked = Asked { case, inputs: &inputs, expected: &expected, stop };
-                match asked.of_levels(plan, first, levels) {
+                let valid = ValidCase { case, inputs: &inputs, expected: &expected, stop };
+                match valid.of_levels(plan, first, levels) {
                     Ok(verdicts) => self.verdicts.extend(verdicts),
                     Err(AskError::Stopped) => return Err(Unjudged::Stopped),
                     Err(e) => self.trouble.push(format!("{}: {e}", levels[0].backend)),
@@ -116,7 +116,7 @@ impl Ran {
     }
 
     /// The findings, in the order of the targets, and of the questions to each.
-    pub(super) fn findings(&self) -> impl Iterator<Item = (usize, Told<'_>)> {
+    pub(super) fn findings(&self) -> impl Iterator<Item = (usize, FindingRecord<'_>)> {
         self.verdicts.iter().flat_map(|(target, judged)| judged.told().map(move |told| (*target, told)))
     }
 
@@ -127,14 +127,14 @@ impl Ran {
 }
 
 /// A valid case, and what all levels of an engine are asked about it.
-struct Asked<'a> {
+struct ValidCase<'a> {
     case: &'a Case,
     inputs: &'a [Tensor],
     expected: &'a Expected<'a>,
     stop: Stop<'a>,
 }
 
-impl Asked<'_> {
+impl ValidCase<'_> {
     /// What comes of the case on levels of one engine, which get it together, by their numbers. `first` is the number of the first.
     fn of_levels(
         &self,
@@ -172,7 +172,8 @@ impl Asked<'_> {
     ) -> Result<Vec<(usize, Judged)>, AskError> {
         let Self { case, inputs, expected, stop } = *self;
         let interface = Interface::of(&case.model);
-        let written = |program: &Program| Written { program: program.clone(), interface: interface.clone() };
+        let written =
+            |program: &Program| BoundProgram { program: program.clone(), interface: interface.clone() };
         let written = case.program.as_ref().map(written);
         runs.iter().filter(|ran| !ran.has_hung()).for_each(|ran| hurry.took(ran.engine_seconds));
         let mut suspect = Suspect::new(&case.model, inputs, levels[0].profile).written(written.as_ref());
@@ -253,8 +254,8 @@ pub(super) fn run(
     index: u64,
     level: Validity,
     stop: Stop<'_>,
-) -> Option<Ran> {
-    let mut ran = Ran { index, ..Ran::default() };
+) -> Option<CaseRun> {
+    let mut ran = CaseRun { index, ..CaseRun::default() };
     let mut case = match make(plan, narrowed, index, level) {
         Ok(case) => case,
         Err(e) => {

@@ -8,7 +8,7 @@ use super::Plan;
 use super::count::Counted;
 use super::queue::Queue;
 use super::reduced::Seen;
-use super::run::{self, Narrowed, Ran};
+use super::run::{self, CaseRun, Narrowed};
 
 /// What the threads share.
 pub(super) struct Work<'w> {
@@ -43,7 +43,7 @@ impl Work<'_> {
             Some(ran) if !plan.has_cut() => ran,
             Some(_) | None if queue.is_stopped() => return None,
             // Others behind it may be done, and count.
-            Some(_) | None => Ran::cut_off(index),
+            Some(_) | None => CaseRun::cut_off(index),
         };
         turn.signatures = ran.signatures();
         let mut counted = Counted::new(plan, ran);

@@ -24,15 +24,15 @@ use harness::isolate::Isolated;
 use harness::reached::Reached;
 use harness::target::Target;
 use harness::{case, reference};
-use triage::Written;
+use triage::BoundProgram;
 use triage::allowance::Exam;
 use triage::blame::Suspect;
-use triage::oracle::{self, Answer, AskError, Extent};
+use triage::oracle::{self, AskError, Extent, OracleAnswer};
 use triage::peel::Peeled;
 use triage::whole::unproved;
 
 /// A model with inputs, as the reference reads it.
-pub(super) struct Question {
+pub(super) struct Instance {
     model: Model,
     /// The nodes of it that the target does not see.
     unseen: BTreeSet<NodeId>,
@@ -42,7 +42,7 @@ pub(super) struct Question {
     /// What the target got.
     onnx: Bytes,
     /// The program that this is.
-    written: Written,
+    written: BoundProgram,
     /// For each node of the model's main graph, where in the program it comes from.
     origins: Vec<Origin>,
     /// Whether that says more than the model.
@@ -51,19 +51,19 @@ pub(super) struct Question {
     reached: Rc<Reached>,
     /// What of it is known to hang, by engine.
     hurries: RefCell<BTreeMap<String, Arc<Hurry>>>,
-    /// The question as a case of a campaign, once an oracle needed that.
+    /// The instance as a case of a campaign, once an oracle needed that.
     case: OnceCell<Case>,
 }
 
 /// A model with inputs, and what is right under a profile.
 pub(crate) struct Reference {
-    question: Rc<Question>,
+    instance: Rc<Instance>,
     evaluation: Evaluation,
 }
 
 /// The outputs that the reference gives.
 pub(crate) fn refer(model: &Bytes, inputs: &[NamedDatum], target: &Target) -> Result<Reference, Judgement> {
-    Reference::of(&Rc::new(Question::read(model, inputs)?), target.profile)
+    Reference::of(&Rc::new(Instance::read(model, inputs)?), target.profile)
 }
 
 /// The outputs that the reference gives for one data set, under one profile after the other. Engines share profiles, and their
@@ -71,30 +71,30 @@ pub(crate) fn refer(model: &Bytes, inputs: &[NamedDatum], target: &Target) -> Re
 pub(super) struct References<'s> {
     model: &'s Bytes,
     inputs: &'s [NamedDatum],
-    question: OnceCell<Result<Rc<Question>, Judgement>>,
+    instance: OnceCell<Result<Rc<Instance>, Judgement>>,
     by_profile: RefCell<BTreeMap<&'static str, Result<Rc<Reference>, Judgement>>>,
 }
 
 impl<'s> References<'s> {
     /// The operators that nobody here knows, where the model was read.
     pub(super) fn unknown(&self) -> BTreeSet<String> {
-        let question = self.question.get().and_then(|question| question.as_ref().ok());
-        question.map(|question| question.unknown.clone()).unwrap_or_default()
+        let instance = self.instance.get().and_then(|instance| instance.as_ref().ok());
+        instance.map(|instance| instance.unknown.clone()).unwrap_or_default()
     }
 
     pub(super) fn of(model: &'s Bytes, inputs: &'s [NamedDatum]) -> Self {
-        Self { model, inputs, question: OnceCell::new(), by_profile: RefCell::default() }
+        Self { model, inputs, instance: OnceCell::new(), by_profile: RefCell::default() }
     }
 
     pub(super) fn under(&self, profile: &'static Profile) -> Result<Rc<Reference>, Judgement> {
-        let question = self.question.get_or_init(|| Question::read(self.model, self.inputs).map(Rc::new));
-        let question = question.as_ref().map_err(Judgement::clone)?;
+        let instance = self.instance.get_or_init(|| Instance::read(self.model, self.inputs).map(Rc::new));
+        let instance = instance.as_ref().map_err(Judgement::clone)?;
         let mut all = self.by_profile.borrow_mut();
-        all.entry(profile.name).or_insert_with(|| Reference::of(question, profile).map(Rc::new)).clone()
+        all.entry(profile.name).or_insert_with(|| Reference::of(instance, profile).map(Rc::new)).clone()
     }
 }
 
-impl Question {
+impl Instance {
     fn read(model_bytes: &Bytes, inputs: &[NamedDatum]) -> Result<Self, Judgement> {
         let known: BTreeMap<String, Datum> =
             named(inputs).map(|(name, datum)| (name.to_owned(), datum.clone())).collect();
@@ -105,8 +105,8 @@ impl Question {
         let Imported { model, interface, unknown, is_specialised, origins, .. } = imported;
         reference::bearable(&model, Taps::Outputs).map_err(|why| Judgement::new(Grade::NoReference, why))?;
         let inputs = reference::bind(&model, &known).map_err(|why| Judgement::new(Grade::Broken, why))?;
-        let written = Written { program, interface };
-        let says_more = Written::says_more(&written.program, is_specialised);
+        let written = BoundProgram { program, interface };
+        let says_more = BoundProgram::says_more(&written.program, is_specialised);
         let onnx = model_bytes.clone();
         Ok(Self {
             model,
@@ -124,8 +124,8 @@ impl Question {
     }
 }
 
-impl Question {
-    /// The question as a case of a campaign.
+impl Instance {
+    /// The instance as a case of a campaign.
     fn case(&self, all_defined: bool) -> &Case {
         self.case.get_or_init(|| Case {
             onnx: self.onnx.to_vec(),
@@ -140,15 +140,15 @@ impl Question {
 }
 
 impl Reference {
-    fn of(question: &Rc<Question>, profile: &Profile) -> Result<Self, Judgement> {
-        let evaluation = interp::evaluate(&question.model, &question.inputs, profile, Taps::Outputs)
+    fn of(instance: &Rc<Instance>, profile: &Profile) -> Result<Self, Judgement> {
+        let evaluation = interp::evaluate(&instance.model, &instance.inputs, profile, Taps::Outputs)
             .map_err(|e| Judgement::new(Grade::Broken, e.to_string()))?;
-        Ok(Self { question: Rc::clone(question), evaluation })
+        Ok(Self { instance: Rc::clone(instance), evaluation })
     }
 
     /// What the reference says of the outputs' types.
     pub(super) fn wanted(&self) -> &[Wanted] {
-        &self.question.written.interface.outputs
+        &self.instance.written.interface.outputs
     }
 
     /// The outputs that the reference computes, whatever the bounds.
@@ -196,9 +196,9 @@ impl Reference {
             values.any(|value| evaluation.taps.get(&value).is_some_and(|tap| !tap.undefined.is_empty()))
         };
         let first = flat.graph.iter().map(|(id, _)| id).find(is_undefined)?;
-        let at = self.question.origins.get(from[first.index()].index())?.outermost();
-        let node = self.question.written.program.main.body.nodes.get(at)?;
-        let is_known = !self.question.unknown.contains(&node.operator());
+        let at = self.instance.origins.get(from[first.index()].index())?.outermost();
+        let node = self.instance.written.program.main.body.nodes.get(at)?;
+        let is_known = !self.instance.unknown.contains(&node.operator());
         is_known.then(|| format!("what {} gives is undefined for these operands", node.label(at)))
     }
 
@@ -272,14 +272,14 @@ impl Reference {
         target: &Target,
         ran: &Run,
         stream: Stream,
-    ) -> Result<Vec<Answer>, AskError> {
+    ) -> Result<Vec<OracleAnswer>, AskError> {
         let names = self.names();
         how.oracles.ask(&oracle::Question {
             target,
             targets: how.targets,
-            case: self.question.case(self.evaluation.is_defined()),
-            inputs: &self.question.inputs,
-            interface: &self.question.written.interface,
+            case: self.instance.case(self.evaluation.is_defined()),
+            inputs: &self.instance.inputs,
+            interface: &self.instance.written.interface,
             expected: &self.expected(target, &names),
             suspect: &self.suspect(target),
             outcome: &ran.outcome,
@@ -292,7 +292,7 @@ impl Reference {
     }
 
     fn names(&self) -> Vec<String> {
-        case::outputs(&self.question.model).into_iter().map(|(name, _)| name).collect()
+        case::outputs(&self.instance.model).into_iter().map(|(name, _)| name).collect()
     }
 
     fn expected<'e>(&'e self, target: &Target, names: &'e [String]) -> Expected<'e> {
@@ -300,7 +300,7 @@ impl Reference {
     }
 
     fn suspect(&self, target: &Target) -> Suspect<'_> {
-        let Question { model, inputs, written, says_more, reached, hurries, .. } = &*self.question;
+        let Instance { model, inputs, written, says_more, reached, hurries, .. } = &*self.instance;
         let program = says_more.then_some(written);
         let hurry = Arc::clone(hurries.borrow_mut().entry(target.backend.clone()).or_default());
         let mut suspect = Suspect::new(model, inputs, target.profile).written(program).sharing(reached);
@@ -330,7 +330,7 @@ impl Reference {
         let judged = judge(&target.backend, &target.level, outcome, expected);
         if let Verdict::Bug(finding) = &judged
             && !matches!(finding.symptom, Symptom::Fault { .. })
-            && let Some(why) = target.lacks(&self.question.model, &self.question.unseen)
+            && let Some(why) = target.lacks(&self.instance.model, &self.instance.unseen)
         {
             return Ok(Verdict::Incomparable(Why::Widened(why)));
         }

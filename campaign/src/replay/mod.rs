@@ -1,22 +1,22 @@
 //! Running saved cases: `onnxsmith run`.
 
-mod asked;
 pub(crate) mod judge;
+mod oracle_record;
 mod result;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path, PathBuf};
 
-use ir::{Datum, Interface, Kind, Stream, Tensor, Wanted};
+use ir::{Datum, DatumKind, Interface, Stream, Tensor, Wanted};
 use onnx::case::{DataSet, NamedDatum};
 use onnx::import::{declared_dtype, declared_kind};
 use onnx::{Bytes, CaseFolder};
 use oracles::{Check, Expected, Symptom, Tolerance, Verdict, Why, judge};
 use worker::{Outcome, Run};
 
-pub use asked::Asked;
-use asked::Told;
 use judge::References;
+pub use oracle_record::OracleRecord;
+use oracle_record::OracleResult;
 use result::Judgement;
 pub use result::{Counts, Drawn, Grade, Misdeclared, NotPassing, Replayed, Unjudged};
 
@@ -25,8 +25,8 @@ use harness::target::Target;
 use harness::threads;
 use harness::validity::Relaxed;
 use triage::folder::{About, DERIVED};
-pub use triage::invent::Given;
 use triage::invent::NoInputs;
+pub use triage::invent::UserInputs;
 use triage::oracle::Oracles;
 use triage::{invent, oracle, stored};
 
@@ -44,7 +44,7 @@ pub struct Replay<'a> {
     /// The seed for inputs of models that come without.
     pub seed: u64,
     /// What is given of these inputs.
-    pub given: Given,
+    pub given: UserInputs,
     /// Who judges. Oracles besides the reference ask all their questions that apply.
     pub oracles: Oracles,
 }
@@ -58,7 +58,7 @@ impl<'a> Replay<'a> {
             out: None,
             tolerance: None,
             seed: 0,
-            given: Given::default(),
+            given: UserInputs::default(),
             oracles: Oracles::default(),
         }
     }
@@ -75,7 +75,7 @@ pub fn replay(cases: &[PathBuf], how: &Replay<'_>, on_case: &(dyn Fn() + Sync)) 
     let version = |target: &Target| (target.name(), target.description().version.clone());
     let versions = how.targets.iter().map(version).collect();
     let mut all = Replayed { cases: cases.len() as u64, versions, ..Replayed::default() };
-    for (case, Ran { judged, asked, unknown, drawn, misdeclared }) in cases.iter().zip(done) {
+    for (case, CaseResult { judged, asked, unknown, drawn, misdeclared }) in cases.iter().zip(done) {
         for (target, judgement) in how.targets.iter().zip(judged) {
             all.add(case.clone(), target.name(), judgement);
         }
@@ -96,11 +96,11 @@ pub fn replay(cases: &[PathBuf], how: &Replay<'_>, on_case: &(dyn Fn() + Sync)) 
 }
 
 /// What came of one case.
-struct Ran {
+struct CaseResult {
     /// The results, by target.
     judged: Vec<Judgement>,
     /// What other oracles say, by target.
-    asked: Vec<Vec<Told>>,
+    asked: Vec<Vec<OracleResult>>,
     /// The operators that nobody here knows.
     unknown: BTreeSet<String>,
     /// The sizes that the model leaves open and that were drawn.
@@ -109,7 +109,7 @@ struct Ran {
     misdeclared: Option<String>,
 }
 
-impl Ran {
+impl CaseResult {
     fn of(judged: Vec<Judgement>) -> Self {
         Self {
             judged,
@@ -142,8 +142,8 @@ fn names(paths: &[PathBuf]) -> Vec<PathBuf> {
 }
 
 /// Runs one case.
-fn one(path: &Path, name: &Path, how: &Replay<'_>) -> Ran {
-    let everywhere = |judgement: Judgement| Ran::of(vec![judgement; how.targets.len()]);
+fn one(path: &Path, name: &Path, how: &Replay<'_>) -> CaseResult {
+    let everywhere = |judgement: Judgement| CaseResult::of(vec![judgement; how.targets.len()]);
     let mut folder = match stored::read(path) {
         Ok(folder) => folder,
         Err(e) => return everywhere(unusable(&e)),
@@ -156,7 +156,7 @@ fn one(path: &Path, name: &Path, how: &Replay<'_>) -> Ran {
     };
     if let Some(relaxed) = &about.relaxed {
         let asked = how.targets.iter().map(|target| ask(&folder, relaxed, target).with_time_of(target));
-        return Ran::of(asked.collect());
+        return CaseResult::of(asked.collect());
     }
     let mut sets = folder.sets.clone();
     let (mut drawn, mut misdeclared) = (BTreeMap::new(), None);
@@ -189,7 +189,7 @@ fn one(path: &Path, name: &Path, how: &Replay<'_>) -> Ran {
             let exercise = without.as_ref().filter(|_| !is_overridden(target)).unwrap_or(&as_written);
             let (judgements, told) = exercise.on(target).unwrap_or_else(|e| (vec![e], Vec::new()));
             judged.extend(judgements);
-            judged.extend(told.iter().filter_map(Told::weight));
+            judged.extend(told.iter().filter_map(OracleResult::weight));
             asked.extend(told);
         }
         unknown.append(&mut as_written.references.unknown());
@@ -202,7 +202,13 @@ fn one(path: &Path, name: &Path, how: &Replay<'_>) -> Ran {
         let none = || Judgement::new(Grade::Undecidable, "no question that was asked has an answer");
         all.map_or_else(none, |judgement| judgement.with_time_of(target))
     };
-    Ran { judged: how.targets.iter().zip(judged).map(worst).collect(), asked, unknown, drawn, misdeclared }
+    CaseResult {
+        judged: how.targets.iter().zip(judged).map(worst).collect(),
+        asked,
+        unknown,
+        drawn,
+        misdeclared,
+    }
 }
 
 /// The question that a case was saved for, once more.
@@ -265,7 +271,7 @@ struct Exercise<'a> {
 
 impl Exercise<'_> {
     /// What a target makes of it, and what other oracles say. What keeps it from being judged is the error.
-    fn on(&self, target: &Target) -> Result<(Vec<Judgement>, Vec<Told>), Judgement> {
+    fn on(&self, target: &Target) -> Result<(Vec<Judgement>, Vec<OracleResult>), Judgement> {
         let Self { name, folder, model, about, number, set, ref references, how } = *self;
         let derived = how.tolerance.is_none() && about.tolerance.as_deref() == Some(DERIVED);
         let needs_reference = derived || set.outputs.is_empty() || !how.oracles.others.is_empty();
@@ -305,7 +311,7 @@ impl Exercise<'_> {
         };
         let stream = Stream::new(how.seed).child("case").at(number as u64);
         let answers = reference.ask(how, target, &ran, stream).map_err(|e| crash(e.to_string()))?;
-        Ok((judged, answers.into_iter().map(Told::of).collect()))
+        Ok((judged, answers.into_iter().map(OracleResult::of).collect()))
     }
 }
 
@@ -321,7 +327,7 @@ fn stored(folder: &CaseFolder, set: &DataSet) -> Vec<Wanted> {
     let wanted = |value: &NamedDatum| {
         let port = ports.iter().find(|port| port.name() == value.name);
         let declared = port.and_then(|port| declared_kind("output", port).ok()?);
-        let kind = declared.unwrap_or(Kind::Tensor);
+        let kind = declared.unwrap_or(DatumKind::Tensor);
         let dtype = value.datum.tensors().next().map(Tensor::dtype).or_else(|| declared_dtype(port?))?;
         Some(Wanted { name: value.name.clone(), dtype, kind })
     };

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
-use super::Asked;
+use super::OracleRecord;
 use crate::junit::{TestCase, TestResult};
 use harness::target::Target;
 
@@ -240,7 +240,7 @@ pub struct Replayed {
     /// The sizes that models leave open and nobody gave.
     pub drawn: Vec<Drawn>,
     /// What oracles besides the reference were asked.
-    pub asked: Vec<Asked>,
+    pub asked: Vec<OracleRecord>,
     /// The models with operators that nobody here knows.
     pub unjudged: Vec<Unjudged>,
     /// The models that were run without the shapes that they declare of outputs and values between, for these are wrong.

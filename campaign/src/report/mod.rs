@@ -26,8 +26,8 @@ use harness::case::Adversarial;
 use harness::counts;
 use harness::footprint::Footprints;
 use harness::invalid::tally::LevelTally;
-use triage::known::{Entry, Known};
-use triage::oracle::Asked;
+use triage::known::{Known, KnownEntry};
+use triage::oracle::OracleTally;
 
 /// What a campaign found.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -43,7 +43,7 @@ pub struct Report {
     #[serde(default)]
     pub elements_by_target: BTreeMap<String, Elements>,
     /// What the oracles besides the reference were asked, and the verdicts.
-    pub oracles: Asked,
+    pub oracles: OracleTally,
     /// Why runs were incomparable, and how often.
     pub incomparable: BTreeMap<String, u64>,
     /// How many answers rest on each allowance (`oracles::allowance`), by target and by the allowance's name.
@@ -338,7 +338,8 @@ impl Report {
             let version = identity.version(&cluster.example.backend);
             self.known += cluster.mark_known(known, &version, &mut met);
         }
-        let ran = |entry: &Entry| identity.targets.iter().any(|t| entry.is_about(t.backend(), &t.version));
+        let ran =
+            |entry: &KnownEntry| identity.targets.iter().any(|t| entry.is_about(t.backend(), &t.version));
         let unmet = known.entries().iter().enumerate().filter(|(number, _)| !met.contains(number));
         let (here, elsewhere): (Vec<_>, Vec<_>) = unmet.map(|(_, entry)| entry).partition(|entry| ran(entry));
         self.known_unseen = here.into_iter().map(|entry| entry.signature.to_string()).collect();

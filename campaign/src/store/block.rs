@@ -19,7 +19,7 @@ pub(crate) struct Block {
     /// The verdicts on them.
     pub(crate) verdicts: Tally,
     /// The findings.
-    pub(crate) findings: Vec<Entry>,
+    pub(crate) findings: Vec<FindingRow>,
     /// The cases that were saved.
     pub(crate) saved: Vec<Selected>,
     /// What went wrong, with the case.
@@ -28,7 +28,7 @@ pub(crate) struct Block {
 
 /// One finding.
 #[derive(Clone, Debug)]
-pub(crate) struct Entry {
+pub(crate) struct FindingRow {
     pub(crate) case: u64,
     /// Its number among the findings of the case.
     pub(crate) ordinal: usize,

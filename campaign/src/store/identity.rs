@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use graphgen::support::text;
-use graphgen::{Form, Settings, Span};
+use graphgen::{Settings, Span, UseForm};
 use ir::{DType, DTypes};
 use ops::Spec;
 use serde::{Deserialize, Serialize};
@@ -88,7 +88,7 @@ impl Identity {
             shard: plan.shard,
             opset: maker.opset,
             nodes: maker.nodes.as_ref().map(|nodes| (*nodes.start(), *nodes.end())),
-            policy: as_json(&maker.policy.told()),
+            policy: as_json(&maker.policy.record()),
             settings: settings(&maker.settings),
             swarm: maker.swarm,
             values: maker.values,
@@ -215,7 +215,7 @@ fn settings(settings: &Settings) -> BTreeMap<String, Value> {
     let wanted_on: BTreeMap<&str, Vec<&str>> = wanted_on.iter().map(|(op, on)| (*op, names(*on))).collect();
     let each: BTreeMap<&str, Vec<&str>> = composites.each.iter().map(|(op, on)| (*op, names(*on))).collect();
     let span = |span: Span| json!([span.least, span.most]);
-    let in_words = |(operator, form): (&str, &Form)| {
+    let in_words = |(operator, form): (&str, &UseForm)| {
         Some(format!("{operator}: {}", text::sentence(form, ops::find(operator)?)))
     };
     let refused: Vec<String> = refused.iter().filter_map(in_words).collect();

@@ -47,7 +47,7 @@ use std::time::Duration;
 use oracles::Finding;
 use rusqlite::{Connection, OpenFlags, OptionalExtension};
 
-pub(crate) use block::{Block, Entry, Selected};
+pub(crate) use block::{Block, FindingRow, Selected};
 pub use error::StoreError;
 pub use identity::Identity;
 pub use merge::merge;

@@ -4,7 +4,7 @@ use harness::Target;
 use ir::Datum;
 use onnx::CaseFolder;
 use onnx::program::Program;
-use triage::invent::Given;
+use triage::invent::UserInputs;
 use triage::reduce::{Budget, Reduced, Reduction, reduce};
 
 use crate::having::{Having, case};
@@ -22,7 +22,7 @@ pub(crate) fn reduced(
     let plan = Reduction {
         targets: &targets,
         seed: 1,
-        given: &Given::default(),
+        given: &UserInputs::default(),
         budget: Budget::default(),
         stop: &|| false,
     };

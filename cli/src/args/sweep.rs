@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::Args as ClapArgs;
 use ir::DType;
-use sweep::Form;
+use sweep::PartForm;
 
 use crate::value::{dtype, form, jobs, operator, samples, timeout, word};
 
@@ -27,7 +27,7 @@ pub(crate) struct Sweep {
     /// Only these forms: unary, pairs, several (more operands), constants (operands that are initializers), lengths (of sums and
     /// products), shapes, drawn (as campaigns draw them); see docs/commands.md.
     #[arg(long, value_delimiter = ',', value_name = "FORMS", value_parser = form)]
-    pub forms: Vec<Form>,
+    pub forms: Vec<PartForm>,
     /// How many numbers of a dtype that has more than 65,536; `full` is 2²², `all` is every f32.
     #[arg(long, default_value = "1048576", value_name = "N", value_parser = samples)]
     pub samples: u64,

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use anyhow::Context;
 use serde_json::json;
 use triage::local::{Judged, Local, Standing, Subject};
-use triage::whole::{Answer, Whole};
+use triage::whole::{Whole, WholeStanding};
 
 use super::{given, limits, targets};
 use crate::args::{Blame, Common};
@@ -36,7 +36,8 @@ pub(crate) fn run(common: Common, args: &Blame) -> anyhow::Result<Exit> {
         screen::told(&text(&subject, &all, args.all))?;
     }
     let is_wrong = |(whole, local): &(Whole, Option<Local>)| {
-        whole.answer == Answer::Wrong || local.as_ref().is_some_and(|local| local.first_wrong().is_some())
+        whole.answer == WholeStanding::Wrong
+            || local.as_ref().is_some_and(|local| local.first_wrong().is_some())
     };
     Ok(if all.iter().any(is_wrong) { Exit::Findings } else { Exit::Clean })
 }

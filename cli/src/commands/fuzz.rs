@@ -105,7 +105,7 @@ fn learn(
     common: Common,
     targets: &mut [Target],
     store: Option<&Store>,
-    told: &[probe::Told],
+    told: &[probe::SupportFile],
     settings: &Settings,
     jobs: usize,
 ) -> anyhow::Result<()> {

@@ -28,10 +28,10 @@ use std::time::Duration;
 use ::worker::Limits;
 use anyhow::{Context, bail};
 use harness::{Target, target, threads};
-use ir::Kind;
+use ir::DatumKind;
 use onnx::case::read_value;
 use onnx::violate::{self, Rule};
-use triage::invent::{Given, Ways};
+use triage::invent::{UserInputs, Ways};
 
 use crate::args::{Args, Command, Common, Inputs};
 use crate::screen;
@@ -141,12 +141,12 @@ fn targets(names: &[String], limits: &Limits) -> anyhow::Result<Vec<Target>> {
 }
 
 /// What is given of the inputs of models that come without data.
-fn given(inputs: &Inputs) -> anyhow::Result<Given> {
+fn given(inputs: &Inputs) -> anyhow::Result<UserInputs> {
     once("--dim", inputs.dim.iter().map(|(name, size)| (name, size.to_string())))?;
     once("--input", inputs.input.iter().map(|(name, file)| (name, file.display().to_string())))?;
-    let mut given = Given { sizes: inputs.dim.iter().cloned().collect(), ..Given::default() };
+    let mut given = UserInputs { sizes: inputs.dim.iter().cloned().collect(), ..UserInputs::default() };
     for (name, file) in &inputs.input {
-        match read_value(file, Kind::Tensor) {
+        match read_value(file, DatumKind::Tensor) {
             Ok(tensor) => _ = given.inputs.insert(name.clone(), tensor),
             Err(why) => _ = given.files.insert(name.clone(), ways(file, why)?),
         }
@@ -175,7 +175,7 @@ fn flags(inputs: &Inputs, common: Common) -> Vec<String> {
 
 /// What a file may hold that is no tensor of numbers: its bytes do not tell which message they are, and the model is not read yet.
 fn ways(file: &Path, no_tensor: onnx::Error) -> anyhow::Result<Ways> {
-    let kinds = [Kind::Strings, Kind::Sequence, Kind::Optional, Kind::OptionalSequence];
+    let kinds = [DatumKind::Strings, DatumKind::Sequence, DatumKind::Optional, DatumKind::OptionalSequence];
     let values: Vec<_> = kinds.into_iter().filter_map(|kind| read_value(file, kind).ok()).collect();
     if values.is_empty() {
         return Err(no_tensor.into());

@@ -25,7 +25,7 @@ pub(super) fn find_out(
     screen::tell(common, &format!("trying each operator on {}", target.name()));
     let started = Instant::now();
     let bar = Progress::new(common, None, &format!("models on {}", target.name()));
-    let probed = probe::probe(target, settings, probe::Effort::usual(jobs), &|| bar.inc(1));
+    let probed = probe::probe(target, settings, probe::ProbeBudget::usual(jobs), &|| bar.inc(1));
     drop(bar);
     let probed = probed?;
     screen::tell(common, &told(&target.support, &probed, started.elapsed().as_secs_f64()));
@@ -33,18 +33,18 @@ pub(super) fn find_out(
 }
 
 /// What a file tells of an engine.
-pub(super) struct Told {
+pub(super) struct SupportFile {
     file: PathBuf,
     support: Support,
 }
 
 /// Reads what files tell of engines.
-pub(super) fn read(files: &[PathBuf]) -> anyhow::Result<Vec<Told>> {
-    let told = |file: &PathBuf| Ok(Told { file: file.clone(), support: Support::read(file)? });
+pub(super) fn read(files: &[PathBuf]) -> anyhow::Result<Vec<SupportFile>> {
+    let told = |file: &PathBuf| Ok(SupportFile { file: file.clone(), support: Support::read(file)? });
     files.iter().map(told).collect()
 }
 
-impl Told {
+impl SupportFile {
     /// Fails unless it is told of one of these targets, in its version.
     pub(super) fn is_of_one_of(&self, targets: &[Target]) -> anyhow::Result<()> {
         let Self { file, support: Support { engine, version, .. } } = self;

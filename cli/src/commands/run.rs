@@ -5,7 +5,9 @@ use std::path::Path;
 
 use anyhow::{Context, bail};
 use campaign::junit;
-use campaign::replay::{Asked, Drawn, Grade, Misdeclared, NotPassing, Replay, Replayed, Unjudged, replay};
+use campaign::replay::{
+    Drawn, Grade, Misdeclared, NotPassing, OracleRecord, Replay, Replayed, Unjudged, replay,
+};
 use harness::Target;
 use oracles::Tolerance;
 use present::shell;
@@ -174,13 +176,13 @@ fn summary(replayed: &Replayed, further: &Further<'_>) -> String {
     out
 }
 
-fn is_same_oracle(one: &Asked, other: &Asked) -> bool {
+fn is_same_oracle(one: &OracleRecord, other: &OracleRecord) -> bool {
     (&one.case, &one.backend, &one.oracle) == (&other.case, &other.backend, &other.oracle)
 }
 
 /// What one oracle says of a case on a backend: how many of its questions came out how, and those that did not pass.
-fn asked(about: &[Asked]) -> String {
-    let Some(Asked { case, backend, oracle, .. }) = about.first() else { return String::new() };
+fn asked(about: &[OracleRecord]) -> String {
+    let Some(OracleRecord { case, backend, oracle, .. }) = about.first() else { return String::new() };
     let mut counts: BTreeMap<Option<Grade>, usize> = BTreeMap::new();
     for asked in about {
         *counts.entry(asked.outcome).or_default() += 1;
@@ -190,7 +192,7 @@ fn asked(about: &[Asked]) -> String {
     };
     let counts: Vec<String> = counts.into_iter().rev().map(counted).collect();
     let mut out = format!("{} on {backend}: {oracle}: {}\n", case.display(), counts.join(", "));
-    for Asked { question, outcome, why, signatures, .. } in about {
+    for OracleRecord { question, outcome, why, signatures, .. } in about {
         if let Some(outcome) = outcome.filter(|outcome| *outcome != Grade::Pass) {
             out += &format!("    {question}: {}: {why}\n", outcome.name());
             out.extend(signatures.iter().map(|signature| format!("        {signature}\n")));

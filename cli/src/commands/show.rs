@@ -7,9 +7,9 @@ use anyhow::Context;
 use harness::case;
 use onnx::program::Program;
 use onnx::{CaseFolder, Imported};
-use triage::invent::{Given, Invented, invent_any};
+use triage::invent::{Invented, UserInputs, invent_any};
 
-use crate::args::{Common, Form, Show};
+use crate::args::{Common, Show, TextForm};
 use crate::screen;
 use campaign::Exit;
 
@@ -17,7 +17,7 @@ use campaign::Exit;
 pub(crate) fn run(common: Common, args: &Show) -> anyhow::Result<Exit> {
     let mut folder = triage::stored::read(&args.case)?;
     let given = super::given(&args.given)?;
-    if given != Given::default() && folder.sets.is_empty() {
+    if given != UserInputs::default() && folder.sets.is_empty() {
         let Invented { set, drawn, .. } = invent_any(&mut folder, &given, common.seed)?;
         tell_drawn(common, &drawn);
         folder.sets.push(set);
@@ -37,8 +37,8 @@ pub(crate) fn run(common: Common, args: &Show) -> anyhow::Result<Exit> {
 }
 
 fn shown(common: Common, args: &Show, folder: &CaseFolder) -> anyhow::Result<String> {
-    let form = args.form.or(args.dot.then_some(Form::Dot));
-    if form == Some(Form::Program) {
+    let form = args.form.or(args.dot.then_some(TextForm::Dot));
+    if form == Some(TextForm::Program) {
         // The message itself, so that a broken one is shown as well.
         return Ok(onnx::text::print(&folder.decode()?).to_string());
     }
@@ -48,9 +48,9 @@ fn shown(common: Common, args: &Show, folder: &CaseFolder) -> anyhow::Result<Str
         (None, Ok(trace)) if !trace.is_specialised => trace.model.to_string(),
         (None, Err(why)) if !folder.sets.is_empty() => return Err(why.into()),
         // What hangs on inputs that nobody has said is shown as it is written.
-        (None | Some(Form::Program), _) => program.to_text().to_string(),
-        (Some(Form::Model), trace) => at_some_inputs(common, folder, trace)?.model.to_string(),
-        (Some(Form::Dot), trace) => ir::view::dot(&at_some_inputs(common, folder, trace)?.model),
+        (None | Some(TextForm::Program), _) => program.to_text().to_string(),
+        (Some(TextForm::Model), trace) => at_some_inputs(common, folder, trace)?.model.to_string(),
+        (Some(TextForm::Dot), trace) => ir::view::dot(&at_some_inputs(common, folder, trace)?.model),
     })
 }
 
@@ -64,7 +64,7 @@ fn at_some_inputs(
         return Ok(trace?);
     }
     let mut folder = folder.clone();
-    let Invented { set, drawn, .. } = invent_any(&mut folder, &Given::default(), common.seed)?;
+    let Invented { set, drawn, .. } = invent_any(&mut folder, &UserInputs::default(), common.seed)?;
     tell_drawn(common, &drawn);
     let inputs = set.inputs.into_iter().map(|input| (input.name, input.datum)).collect();
     Ok(case::trace(&folder.decode().and_then(Program::read)?, &inputs)?)

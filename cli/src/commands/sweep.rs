@@ -14,7 +14,7 @@ use sweep::against::{self, Compared};
 use sweep::cases;
 use sweep::rows::{Between, Line};
 use sweep::store::{self, Earlier};
-use sweep::{Form, Identity, Part, Ran, Rows, Scope, Store, parts, table};
+use sweep::{Identity, Part, PartForm, PartResult, Rows, Scope, Store, parts, table};
 use worker::Limits;
 
 use super::{interrupts, jobs, targets, writable};
@@ -49,7 +49,7 @@ pub(crate) fn run(common: Common, args: &Sweep) -> anyhow::Result<Exit> {
     let rows = Rows::of(&identity, &all);
     let compared =
         before.map(|(earlier, before)| against::compare((&earlier.scope, &before), (&identity.scope, &rows)));
-    let found = Found {
+    let found = SweepResult {
         identity: &identity,
         rows: &rows,
         compared: compared.as_ref(),
@@ -78,7 +78,8 @@ fn scope(common: Common, args: &Sweep) -> Scope {
     } else {
         args.dtypes.iter().map(|dtype| dtype.name()).collect()
     };
-    let forms = if args.forms.is_empty() { Form::ALL.into() } else { args.forms.iter().copied().collect() };
+    let forms =
+        if args.forms.is_empty() { PartForm::ALL.into() } else { args.forms.iter().copied().collect() };
     Scope {
         seed: common.seed,
         opset: args.opset.unwrap_or(*ir::graph::OPSETS.end()),
@@ -144,7 +145,7 @@ fn swept(
     identity: &Identity,
     parts: &[Part],
     targets: &[Target],
-) -> anyhow::Result<Vec<Ran>> {
+) -> anyhow::Result<Vec<PartResult>> {
     let earlier = if args.resume { Earlier::Continued } else { Earlier::Refused };
     let opened =
         args.out.as_deref().map(|folder| Store::open(folder, identity, parts, earlier)).transpose()?;
@@ -171,13 +172,13 @@ fn swept(
     Ok(all)
 }
 
-fn show(bar: &ProgressBar, ran: &Ran) {
+fn show(bar: &ProgressBar, ran: &PartResult) {
     bar.inc(1);
     bar.set_message(format!("{} {} {}", ran.part.op, ran.part.dtype, ran.part.form.name()));
 }
 
 /// What a sweep ends with.
-struct Found<'a> {
+struct SweepResult<'a> {
     identity: &'a Identity,
     rows: &'a Rows,
     compared: Option<&'a Compared>,
@@ -186,7 +187,7 @@ struct Found<'a> {
     seconds: f64,
 }
 
-impl Found<'_> {
+impl SweepResult<'_> {
     fn json(&self) -> serde_json::Value {
         let rows: Vec<Line> = self.rows.rows.iter().map(Line::from).collect();
         let pairs: Vec<Between> = self.rows.pairs.iter().map(Between::from).collect();

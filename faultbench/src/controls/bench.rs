@@ -16,12 +16,12 @@ use crate::sample::{Sample, on_all_threads};
 pub struct Results {
     pub(crate) seed: u64,
     pub(crate) cases: u64,
-    pub(crate) controls: Vec<Tried>,
+    pub(crate) controls: Vec<ControlResult>,
 }
 
 /// What came of one control.
 #[derive(Clone, Copy)]
-pub(crate) struct Tried {
+pub(crate) struct ControlResult {
     pub(crate) control: &'static Control,
     /// The cases on which it ran.
     pub(crate) cases: u64,
@@ -45,7 +45,7 @@ impl Alarms {
     }
 }
 
-impl Tried {
+impl ControlResult {
     fn new(control: &'static Control) -> Self {
         let alarms = PROFILES.map(|profile| control.conforms_to(profile).then(Alarms::default));
         Self { control, cases: 0, different: 0, alarms }
@@ -65,7 +65,7 @@ pub fn run(sample: &Sample, names: &[String]) -> Result<Results> {
     let is_chosen = |control: &&Control| names.is_empty() || names.iter().any(|name| name == control.name);
     let chosen: Vec<&'static Control> = super::all().filter(is_chosen).collect();
     let maker = sample.maker();
-    let fresh = || chosen.iter().map(|control| Tried::new(control)).collect::<Vec<_>>();
+    let fresh = || chosen.iter().map(|control| ControlResult::new(control)).collect::<Vec<_>>();
     let parts = on_all_threads(sample.cases, |indices| {
         let mut controls = fresh();
         for index in indices {
@@ -81,7 +81,7 @@ pub fn run(sample: &Sample, names: &[String]) -> Result<Results> {
     Ok(Results { seed: sample.seed, cases: sample.cases, controls })
 }
 
-fn try_each(controls: &mut [Tried], on: &Prepared<'_>) {
+fn try_each(controls: &mut [ControlResult], on: &Prepared<'_>) {
     let ours = run_model(&on.case.model, &on.inputs, &mut Cpu).ok();
     for tried in controls {
         let Some(outputs) = tried.control.outputs(&on.case.model, &on.inputs) else { continue };

@@ -9,7 +9,7 @@ use ops::elementwise::{Activation, ActivationFn, Binary, BinaryFn, Compare, Unar
 use ops::reduction::{Reduce, ReduceFn};
 
 use super::chain::{add, below, cast, div, finite, float, map, mul, number, of, one, reduce, sub};
-use super::{ALL, Control, Kind, LOOSE};
+use super::{ALL, Control, Difference, LOOSE};
 use crate::node::{Node, Outputs, reshaped, resolve};
 
 /// A body of an operator, which conforms everywhere.
@@ -22,7 +22,7 @@ macro_rules! body {
             name: concat!("body-of-", $operator),
             does: concat!("computes ", $operator, " as ", $does),
             conforms: $conforms,
-            kind: Kind::Kernel { operator: $operator, kernel: $kernel },
+            kind: Difference::Kernel { operator: $operator, kernel: $kernel },
             open: $open,
         }
     };

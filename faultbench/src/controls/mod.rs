@@ -41,13 +41,13 @@ pub struct Control {
     pub(crate) does: &'static str,
     /// The profiles that it conforms to.
     conforms: &'static [&'static Profile],
-    kind: Kind,
+    kind: Difference,
     /// Why it may be called wrong although it conforms, while nobody has mended that.
     pub(crate) open: Option<&'static str>,
 }
 
 /// What is different.
-enum Kind {
+enum Difference {
     /// The arithmetic of every operator.
     Way(Way),
     /// The kernel of one operator, where it gives something.
@@ -87,7 +87,7 @@ impl Control {
         conforms: &'static [&'static Profile],
         kernel: Wrong,
     ) -> Self {
-        Self { name, does, conforms, kind: Kind::Kernel { operator, kernel }, open: None }
+        Self { name, does, conforms, kind: Difference::Kernel { operator, kernel }, open: None }
     }
 
     /// Whether it conforms to a profile.
@@ -103,8 +103,8 @@ impl Control {
     /// Its outputs; `None` where nothing in the model is computed in its way.
     pub(crate) fn outputs(&self, model: &Model, inputs: &[Tensor]) -> Option<Vec<Tensor>> {
         match &self.kind {
-            Kind::Way(way) => walk::outputs(*way, model, inputs),
-            Kind::Kernel { operator, kernel } => with_kernel(operator, *kernel, model, inputs),
+            Difference::Way(way) => walk::outputs(*way, model, inputs),
+            Difference::Kernel { operator, kernel } => with_kernel(operator, *kernel, model, inputs),
         }
     }
 }
@@ -130,7 +130,7 @@ mod tests {
     #[test]
     fn every_operator_with_a_kernel_of_its_own_is_in_the_registry() {
         for control in all() {
-            if let Kind::Kernel { operator, .. } = control.kind {
+            if let Difference::Kernel { operator, .. } = control.kind {
                 assert!(ops::find(operator).is_some(), "{}: there is no {operator}", control.name);
             }
         }

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::bench::{Results, Tried};
+use super::bench::{ControlResult, Results};
 use crate::judges::PROFILES;
 
 /// One JSON object.
@@ -26,11 +26,11 @@ enum Standing {
 
 /// On how many cases, control by control and profile by profile, something is found.
 fn alarms(results: &Results, standing: Standing) -> u64 {
-    let is_so = |t: &&Tried| (t.control.open.is_some()) == (standing == Standing::Open);
+    let is_so = |t: &&ControlResult| (t.control.open.is_some()) == (standing == Standing::Open);
     results.controls.iter().filter(is_so).flat_map(|t| t.alarms).flatten().map(|alarm| alarm.cases).sum()
 }
 
-fn one(tried: &Tried) -> Value {
+fn one(tried: &ControlResult) -> Value {
     let alarms = PROFILES.iter().zip(tried.alarms).filter_map(|(profile, alarm)| {
         alarm.map(|alarm| (profile.name.to_owned(), json!({ "cases": alarm.cases, "first": alarm.first })))
     });

@@ -7,7 +7,7 @@ use super::way::{
     Denormals, Division, Extremes, Format, Functions, Halves, Integers, Moments, Reading, Remainder, Roots,
     Rounding, Way, Zeros,
 };
-use super::{ALL, Control, DECLARED, Kind, LOOSE, OPEN_CL, WGSL};
+use super::{ALL, Control, DECLARED, Difference, LOOSE, OPEN_CL, WGSL};
 
 /// A control that conforms to the profiles in `conforms`.
 const fn control(
@@ -16,7 +16,7 @@ const fn control(
     conforms: &'static [&'static Profile],
     way: Way,
 ) -> Control {
-    Control { name, does, conforms, kind: Kind::Way(way), open: None }
+    Control { name, does, conforms, kind: Difference::Way(way), open: None }
 }
 
 const FUSED: Products = Products::Fused;

@@ -18,11 +18,11 @@ pub struct WrongProcess {
     pub(crate) does: &'static str,
     /// The public bug that it does as: repository and number.
     pub(crate) source: Option<&'static str>,
-    answer: Answer,
+    answer: WrongAnswer,
 }
 
 /// What a process answers instead of the right outputs; `None` where it answers with these.
-type Answer = fn(&Run<'_>) -> Option<Vec<Tensor>>;
+type WrongAnswer = fn(&Run<'_>) -> Option<Vec<Tensor>>;
 
 /// A run, and what came of it.
 #[derive(Clone)]

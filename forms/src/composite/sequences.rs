@@ -1,6 +1,6 @@
 //! Sequences and optionals: each with what makes the sequence that it reads, and takes a tensor out of the one that it makes.
 
-use ir::{DType, DTypes, Kind, Type};
+use ir::{DType, DTypes, DatumKind, Type};
 use onnx::export::open_type;
 use onnx::proto::{GraphProto, NodeProto, ValueInfoProto};
 
@@ -246,7 +246,7 @@ fn sequence_map(p: &mut Piece<'_>) -> Option<()> {
 fn body(dtype: DType, function: &str, inputs: usize, is_swapped: bool, results: usize) -> GraphProto {
     let info = |name: &String, dtype| ValueInfoProto {
         name: Some(name.clone()),
-        r#type: Some(open_type(Kind::Tensor, dtype)),
+        r#type: Some(open_type(DatumKind::Tensor, dtype)),
         ..ValueInfoProto::default()
     };
     let node = |op_type: &str, input: Vec<String>, output: &str| NodeProto {

@@ -38,7 +38,7 @@ pub struct Taste {
     /// The opset, or a range that it is drawn from for each case.
     pub opset: Option<RangeInclusive<u32>>,
     /// The operators in use, some on certain dtypes alone.
-    pub ops: Vec<Asked>,
+    pub ops: Vec<WantedOperator>,
     /// Operators that are not used.
     pub exclude: Vec<&'static str>,
     /// The dtypes that operators are used on.
@@ -65,7 +65,7 @@ pub struct Taste {
 
 /// An operator that is asked for, on one dtype or on all that are in use.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Asked {
+pub struct WantedOperator {
     /// The operator's ONNX name.
     pub operator: &'static str,
     /// The dtype.
@@ -111,7 +111,7 @@ type Set = fn(&mut Taste, &Value) -> Result<(), String>;
 const KEYS: &[(&str, Set)] = &[
     ("nodes", |t, v| amount::nodes(&text(v)?).map(|n| t.nodes = Some(n))),
     ("opset", |t, v| opsets(&text(v)?).map(|all| t.opset = Some(all))),
-    ("ops", |t, v| each(v, asked).map(|ops| t.ops = ops)),
+    ("ops", |t, v| each(v, wanted_operator).map(|ops| t.ops = ops)),
     ("exclude", |t, v| each(v, name).map(|names| t.exclude = names)),
     ("dtypes", |t, v| each(v, dtype).map(|dtypes| t.dtypes = dtypes)),
     ("max-rank", |t, v| amount::rank(&text(v)?).map(|n| t.max_rank = Some(n))),
@@ -177,9 +177,9 @@ pub fn name(text: &str) -> Result<&'static str, String> {
 }
 
 /// An operator's name, with a dtype or without: `TopK`, `Conv:f32`.
-pub fn asked(text: &str) -> Result<Asked, String> {
+pub fn wanted_operator(text: &str) -> Result<WantedOperator, String> {
     let (op, on) = text.split_once(':').map_or((text, None), |(op, on)| (op, Some(on)));
-    Ok(Asked { operator: name(op)?, dtype: on.map(dtype).transpose()? })
+    Ok(WantedOperator { operator: name(op)?, dtype: on.map(dtype).transpose()? })
 }
 
 /// A dtype's name.
@@ -305,7 +305,7 @@ impl Taste {
         if !self.dtypes.is_empty() {
             settings.wanted = self.dtypes.iter().copied().collect();
         }
-        for Asked { operator, dtype } in &self.ops {
+        for WantedOperator { operator, dtype } in &self.ops {
             let on = dtype.map_or(settings.wanted, |d| DTypes::of(&[d]));
             let known = settings.wanted_on.entry(operator).or_insert(DTypes::NONE);
             *known = known.union(on);
@@ -350,7 +350,7 @@ impl Taste {
 
 /// What a taste says of weights and patterns, in a form that can be stored and compared.
 #[derive(Clone, PartialEq, Eq, Default, Debug, Serialize)]
-pub struct Told {
+pub struct PolicyRecord {
     /// [`Taste::weights`].
     pub weights: BTreeMap<String, u32>,
     /// [`Taste::patterns`].
@@ -372,8 +372,8 @@ impl Policy for Taste {
         self.patterns.as_deref().unwrap_or_else(|| Weights.patterns())
     }
 
-    fn told(&self) -> Told {
-        Told { weights: self.weights.clone(), patterns: self.patterns.clone() }
+    fn record(&self) -> PolicyRecord {
+        PolicyRecord { weights: self.weights.clone(), patterns: self.patterns.clone() }
     }
 }
 

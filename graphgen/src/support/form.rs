@@ -8,7 +8,7 @@ use super::reading::{Reading, Use};
 
 /// A form of an operator: every use of which all these facts hold. Without any, all uses.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Default, Debug)]
-pub struct Form(BTreeSet<Fact>);
+pub struct UseForm(BTreeSet<Fact>);
 
 /// One fact: what is read, and what it is found to be.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -103,7 +103,7 @@ impl Fact {
     }
 }
 
-impl Form {
+impl UseForm {
     /// The facts.
     pub fn facts(&self) -> impl Iterator<Item = &Fact> {
         self.0.iter()
@@ -146,7 +146,7 @@ impl Form {
     }
 }
 
-impl FromIterator<Fact> for Form {
+impl FromIterator<Fact> for UseForm {
     fn from_iter<I: IntoIterator<Item = Fact>>(facts: I) -> Self {
         Self(facts.into_iter().collect())
     }

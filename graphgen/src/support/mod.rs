@@ -24,7 +24,7 @@ use ir::graph::OPSETS;
 use ops::Spec;
 use ops::spec::Arity;
 
-pub use form::{Fact, Form, Subject, Test};
+pub use form::{Fact, Subject, Test, UseForm};
 pub use reading::{Reading, Use};
 
 /// The forms of operators that are not drawn. They are shared, as settings are copied for each case.
@@ -34,7 +34,7 @@ pub struct Refused(Arc<BTreeMap<&'static str, Forms>>);
 /// The forms of one operator.
 #[derive(Clone, Default, Debug)]
 struct Forms {
-    forms: BTreeSet<Form>,
+    forms: BTreeSet<UseForm>,
     /// What follows from them in each opset. It is kept because every draw asks for it.
     barred: OnceLock<Vec<Barred>>,
 }
@@ -57,7 +57,7 @@ impl PartialEq for Forms {
 impl Eq for Forms {}
 
 impl Forms {
-    fn insert(&mut self, form: Form) {
+    fn insert(&mut self, form: UseForm) {
         self.forms.insert(form);
         self.barred = OnceLock::new();
     }
@@ -70,7 +70,7 @@ impl Forms {
 }
 
 impl Barred {
-    fn by(forms: &BTreeSet<Form>, spec: &Spec, opset: u32) -> Self {
+    fn by(forms: &BTreeSet<UseForm>, spec: &Spec, opset: u32) -> Self {
         let mut dtypes = vec![DTypes::NONE; spec.inputs.len()];
         for (operand, more) in forms.iter().filter_map(|form| form.only_dtypes(opset)) {
             if let Some(slot) = dtypes.get_mut(operand) {
@@ -88,7 +88,7 @@ impl Refused {
     }
 
     /// One more form of an operator.
-    pub fn insert(&mut self, operator: &'static str, form: Form) {
+    pub fn insert(&mut self, operator: &'static str, form: UseForm) {
         Arc::make_mut(&mut self.0).entry(operator).or_default().insert(form);
     }
 
@@ -100,12 +100,12 @@ impl Refused {
     }
 
     /// The forms, by operator.
-    pub fn iter(&self) -> impl Iterator<Item = (&'static str, &Form)> {
+    pub fn iter(&self) -> impl Iterator<Item = (&'static str, &UseForm)> {
         self.0.iter().flat_map(|(operator, known)| known.forms.iter().map(move |form| (*operator, form)))
     }
 
     /// The forms of one operator.
-    pub fn of(&self, operator: &str) -> impl Iterator<Item = &Form> {
+    pub fn of(&self, operator: &str) -> impl Iterator<Item = &UseForm> {
         self.0.get(operator).into_iter().flat_map(|known| &known.forms)
     }
 
@@ -125,7 +125,7 @@ impl Refused {
     }
 
     /// The form that a use certainly has, if one is refused.
-    pub fn refuses(&self, operator: &str, use_: &Use) -> Option<&Form> {
+    pub fn refuses(&self, operator: &str, use_: &Use) -> Option<&UseForm> {
         self.of(operator).find(|form| form.holds(use_) == Some(true))
     }
 

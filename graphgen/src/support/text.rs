@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use ops::Spec;
 
-use super::form::{Fact, Form, Subject, Test};
+use super::form::{Fact, Subject, Test, UseForm};
 
 /// A line that states no fact of an operator.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -20,12 +20,12 @@ pub struct NoFact {
 }
 
 /// The lines of a form.
-pub fn lines(form: &Form, spec: &Spec) -> Vec<String> {
+pub fn lines(form: &UseForm, spec: &Spec) -> Vec<String> {
     form.facts().map(|fact| line(fact, spec)).collect()
 }
 
 /// The form on one line.
-pub fn sentence(form: &Form, spec: &Spec) -> String {
+pub fn sentence(form: &UseForm, spec: &Spec) -> String {
     match lines(form, spec) {
         lines if lines.is_empty() => ALL.to_owned(),
         lines => lines.join(AND),
@@ -39,15 +39,15 @@ const ALL: &str = "all of it";
 const AND: &str = " and ";
 
 /// The form that a sentence states.
-pub fn parse_sentence(sentence: &str, spec: &'static Spec) -> Result<Form, NoFact> {
+pub fn parse_sentence(sentence: &str, spec: &'static Spec) -> Result<UseForm, NoFact> {
     match sentence {
-        ALL => Ok(Form::default()),
+        ALL => Ok(UseForm::default()),
         sentence => sentence.split(AND).map(|line| fact(line, spec)).collect(),
     }
 }
 
 /// The form that lines state.
-pub fn parse(lines: &[String], spec: &'static Spec) -> Result<Form, NoFact> {
+pub fn parse(lines: &[String], spec: &'static Spec) -> Result<UseForm, NoFact> {
     lines.iter().map(|line| fact(line, spec)).collect()
 }
 
@@ -179,7 +179,7 @@ mod tests {
         ]);
         let form = parse(&all, conv()).unwrap();
         assert_eq!(lines(&form, conv()), all);
-        for form in [form, Form::default()] {
+        for form in [form, UseForm::default()] {
             assert_eq!(parse_sentence(&sentence(&form, conv()), conv()), Ok(form));
         }
     }

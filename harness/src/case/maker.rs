@@ -253,7 +253,7 @@ fn written_in(
     let Some(written) = forms::write(&case.model, &case.inputs, &case.composites, forms, stream) else {
         return Ok(None);
     };
-    let forms::Written { program, inputs, forms } = written;
+    let forms::WrittenProgram { program, inputs, forms } = written;
     let inputs: BTreeMap<String, Datum> = inputs.into_iter().map(|(name, t)| (name, t.into())).collect();
     let index = case.index;
     let read = |cause| CaseError::Form { index, forms: forms.clone(), cause };

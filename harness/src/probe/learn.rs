@@ -12,26 +12,26 @@
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
-use graphgen::support::{Fact, Form, Reading, Subject, Test, Use};
+use graphgen::support::{Fact, Reading, Subject, Test, Use, UseForm};
 use ir::DType;
 use ops::Spec;
 
 /// A use of an operator that was tried.
 #[derive(Clone, Debug)]
-pub(super) struct Tried {
+pub(super) struct UseTrial {
     pub(super) use_: Use,
     /// What the engine said that it lacks, if it refused it.
     pub(super) said: Option<String>,
 }
 
-impl Tried {
+impl UseTrial {
     /// The dtypes of the first operand and of another one.
     pub(super) fn dtypes(&self, other: usize) -> Option<(DType, DType)> {
         Some((self.use_.dtype(0)?, self.use_.dtype(other)?))
     }
 
     /// Whether it is of a form.
-    pub(super) fn has(&self, form: &Form) -> bool {
+    pub(super) fn has(&self, form: &UseForm) -> bool {
         form.holds(&self.use_) == Some(true)
     }
 }
@@ -39,7 +39,7 @@ impl Tried {
 /// A guess: a form of which no use was seen that the engine has.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Guess {
-    pub(super) form: Form,
+    pub(super) form: UseForm,
     /// What the engine said of one of them.
     pub(super) said: String,
 }
@@ -49,7 +49,7 @@ pub(super) struct Guess {
 const LEAST: [usize; 3] = [1, 1, 2];
 
 /// The guesses that explain the uses that were refused, as far as there are some.
-pub(super) fn guesses(spec: &Spec, tried: &[Tried]) -> Vec<Guess> {
+pub(super) fn guesses(spec: &Spec, tried: &[UseTrial]) -> Vec<Guess> {
     let table = Table::of(spec, tried);
     let mut open = table.refused.clone();
     let mut found = Vec::new();
@@ -64,7 +64,7 @@ pub(super) fn guesses(spec: &Spec, tried: &[Tried]) -> Vec<Guess> {
     found
 }
 
-fn guess(form: Form, tried: &[Tried], covers: &Bits, open: &Bits) -> Guess {
+fn guess(form: UseForm, tried: &[UseTrial], covers: &Bits, open: &Bits) -> Guess {
     let mut said: BTreeMap<&str, usize> = BTreeMap::new();
     for i in (0..tried.len()).filter(|&i| covers.has(i) && open.has(i)) {
         *said.entry(tried[i].said.as_deref().unwrap_or_default()).or_default() += 1;
@@ -74,7 +74,7 @@ fn guess(form: Form, tried: &[Tried], covers: &Bits, open: &Bits) -> Guess {
 }
 
 /// The forms that a form consists of: one for each choice of words from its sets. Each has to be seen refused.
-pub(super) fn atoms(form: &Form) -> Vec<Form> {
+pub(super) fn atoms(form: &UseForm) -> Vec<UseForm> {
     let mut all = vec![Vec::new()];
     for fact in form.facts() {
         let choices: Vec<Fact> = match &fact.test {
@@ -154,7 +154,7 @@ struct Table {
 }
 
 impl Table {
-    fn of(spec: &Spec, tried: &[Tried]) -> Self {
+    fn of(spec: &Spec, tried: &[UseTrial]) -> Self {
         let count = tried.len();
         let readings: Vec<BTreeMap<Subject, Reading>> = tried
             .iter()
@@ -288,7 +288,7 @@ pub(super) enum Evidence {
 /// fact of which a third is supported is believed in one of eleven cases, (2/3)⁶, and one of which half is
 /// supported in one of sixty-four. Each further fact gives more forms to choose from, and a number gives even
 /// more, so these need more.
-pub(super) fn needed(form: &Form) -> Evidence {
+pub(super) fn needed(form: &UseForm) -> Evidence {
     let number = |fact: &Fact| match fact.test {
         Test::Is(_) | Test::AtLeast(_) | Test::AtMost(_) => NUMBER,
         Test::OneOf(_) | Test::Absent | Test::Present => 0,

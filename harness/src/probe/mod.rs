@@ -22,7 +22,7 @@ mod uses;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use graphgen::support::Form;
+use graphgen::support::UseForm;
 use graphgen::{Refused, Settings};
 use ir::Stream;
 use ops::Spec;
@@ -30,7 +30,7 @@ use worker::WorkerError;
 
 use crate::support::Lacking;
 use crate::target::Target;
-use learn::{Evidence, Guess, Tried};
+use learn::{Evidence, Guess, UseTrial};
 use uses::{Runner, Wanted};
 
 /// How many uses of an operator are tried alone at first, at least.
@@ -50,14 +50,14 @@ const FUNCTIONS: u64 = 6;
 
 /// How much a probe does.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Effort {
+pub struct ProbeBudget {
     /// How many graphs are drawn to see whether something was missed, each time.
     pub graphs: u64,
     /// How many models run at the same time. What is found out does not depend on it.
     pub jobs: usize,
 }
 
-impl Effort {
+impl ProbeBudget {
     /// What a campaign spends before it starts.
     pub fn usual(jobs: usize) -> Self {
         Self { graphs: 300, jobs }
@@ -79,7 +79,7 @@ pub struct Probed {
 pub fn probe(
     target: &mut Target,
     settings: &Settings,
-    effort: Effort,
+    effort: ProbeBudget,
     on_run: &(dyn Fn() + Sync),
 ) -> Result<Probed, WorkerError> {
     // What hangs has not said that it lacks something.
@@ -141,11 +141,11 @@ struct Probe<'r> {
     runner: &'r Runner<'r>,
     base: Settings,
     /// The uses of each operator.
-    tried: BTreeMap<&'static str, Vec<Tried>>,
+    tried: BTreeMap<&'static str, Vec<UseTrial>>,
     /// What may be refused of operators of which something is.
     guesses: BTreeMap<&'static str, Vec<Guess>>,
     /// How many uses of the operator were tried when a form was guessed first.
-    guessed_at: BTreeMap<(&'static str, Form), usize>,
+    guessed_at: BTreeMap<(&'static str, UseForm), usize>,
 }
 
 impl Probe<'_> {
@@ -195,7 +195,7 @@ impl Probe<'_> {
     }
 
     /// Counts uses. Gives the operators of which some are refused.
-    fn take(&mut self, tried: Vec<(&'static Spec, Tried)>) -> BTreeSet<&'static str> {
+    fn take(&mut self, tried: Vec<(&'static Spec, UseTrial)>) -> BTreeSet<&'static str> {
         let mut refused = BTreeSet::new();
         for (spec, tried) in tried {
             if tried.said.is_some() {
@@ -235,20 +235,20 @@ impl Probe<'_> {
     }
 
     /// Whether a use is refused if the guesses are right.
-    fn expects(&self, spec: &Spec, tried: &Tried) -> bool {
+    fn expects(&self, spec: &Spec, tried: &UseTrial) -> bool {
         let mut guesses = self.guesses.get(spec.name).into_iter().flatten();
         guesses.any(|guess| tried.has(&guess.form))
     }
 
     /// How many uses of a form, and of none of the others, were tried, less the first few of the operator.
-    fn seen(&self, operator: &str, form: &Form, others: &[Guess], since: usize) -> usize {
+    fn seen(&self, operator: &str, form: &UseForm, others: &[Guess], since: usize) -> usize {
         let tried = self.tried.get(operator).into_iter().flatten().skip(since);
         tried.filter(|t| t.has(form) && !others.iter().any(|other| t.has(&other.form))).count()
     }
 
     /// How many more uses of a form must be refused before it is kept out. What guesses made before it explain is no
     /// evidence.
-    fn missing(&self, operator: &'static str, atom: &Form, before: &[Guess]) -> usize {
+    fn missing(&self, operator: &'static str, atom: &UseForm, before: &[Guess]) -> usize {
         let (needed, since) = match learn::needed(atom) {
             Evidence::Planned(needed) => (needed, 0),
             Evidence::Sought(needed) => {
@@ -310,7 +310,7 @@ impl Probe<'_> {
             let confirmed = guesses.iter().enumerate().filter_map(|(at, guess)| {
                 Some((self.confirmed(operator, &guess.form, &guesses[..at])?, &guess.said))
             });
-            let mut forms: Vec<(Form, &String)> = Vec::new();
+            let mut forms: Vec<(UseForm, &String)> = Vec::new();
             for (form, said) in confirmed {
                 let merged =
                     forms.iter().enumerate().find_map(|(i, (other, _))| Some((i, other.merged(&form)?)));
@@ -328,7 +328,7 @@ impl Probe<'_> {
     }
 
     /// The form without the words of which too few uses were seen; `None` if nothing is left.
-    fn confirmed(&self, operator: &'static str, form: &Form, before: &[Guess]) -> Option<Form> {
+    fn confirmed(&self, operator: &'static str, form: &UseForm, before: &[Guess]) -> Option<UseForm> {
         let mut confirmed = learn::atoms(form);
         confirmed.retain(|atom| self.missing(operator, atom, before) == 0);
         let (first, rest) = confirmed.split_first()?;

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use graphgen::support::{Fact, Form, Subject, Test, Use};
+use graphgen::support::{Fact, Subject, Test, Use, UseForm};
 use graphgen::{DRAWN, Refused, Settings, Weights};
 use interp::{Profile, Taps};
 use ir::{DType, DTypes, Interface, NodeKind, Stream, Tensor, Type};
@@ -12,7 +12,7 @@ use ops::{Model, Spec};
 use oracles::{differential, message};
 use worker::{Fault, Outcome, Run, WorkerError};
 
-use super::learn::Tried;
+use super::learn::UseTrial;
 use crate::case::{self, Case, Maker, Values};
 use crate::isolate::isolate;
 use crate::target::Target;
@@ -68,7 +68,7 @@ pub(super) struct Wanted {
     /// What may be drawn.
     pub(super) settings: Settings,
     /// The form that it must have.
-    pub(super) form: Form,
+    pub(super) form: UseForm,
     /// Where all that is random about it comes from.
     pub(super) stream: Stream,
 }
@@ -78,7 +78,7 @@ impl Wanted {
     pub(super) fn new(spec: &'static Spec, settings: &Settings, stream: Stream) -> Self {
         let settings =
             Settings { nodes: 1, operators: [spec.name].into(), function: 0.0, ..settings.clone() };
-        Self { spec, settings, form: Form::default(), stream }
+        Self { spec, settings, form: UseForm::default(), stream }
     }
 
     /// This use, with operands of these dtypes.
@@ -88,7 +88,7 @@ impl Wanted {
     }
 
     /// This use, of a form.
-    pub(super) fn of_form(mut self, form: Form) -> Self {
+    pub(super) fn of_form(mut self, form: UseForm) -> Self {
         // Whatever draws know of themselves need not be drawn in vain.
         for fact in form.facts() {
             if let (Subject::DType(operand), Test::OneOf(wanted)) = (&fact.subject, &fact.test) {
@@ -200,11 +200,11 @@ impl<'t> Runner<'t> {
     }
 
     /// Tries each of the uses that are wanted and can be drawn, in their order.
-    pub(super) fn alone(&self, wanted: &[Wanted]) -> Result<Vec<(&'static Spec, Tried)>, WorkerError> {
+    pub(super) fn alone(&self, wanted: &[Wanted]) -> Result<Vec<(&'static Spec, UseTrial)>, WorkerError> {
         let tried = self.each(wanted, |wanted| {
             let drawn = wanted.draw().filter(|(case, _)| self.takes_values_of(case));
             let Some((case, use_)) = drawn else { return Ok(None) };
-            Ok(Some((wanted.spec, Tried { use_, said: self.lacks(&case)? })))
+            Ok(Some((wanted.spec, UseTrial { use_, said: self.lacks(&case)? })))
         })?;
         Ok(tried.into_iter().flatten().collect())
     }
@@ -222,7 +222,7 @@ impl<'t> Runner<'t> {
     }
 
     /// The operators of a case alone, with the values that they have in it.
-    fn isolated(&self, whole: &Case) -> Result<Vec<(&'static Spec, Tried)>, WorkerError> {
+    fn isolated(&self, whole: &Case) -> Result<Vec<(&'static Spec, UseTrial)>, WorkerError> {
         let inputs = case::tensors(&whole.inputs);
         let Ok(evaluation) = interp::evaluate(&whole.model, &inputs, &Profile::DECLARED, Taps::All) else {
             return Ok(Vec::new());
@@ -254,8 +254,8 @@ impl<'t> Runner<'t> {
 }
 
 /// All uses of a case, of which the engine said the same.
-fn all(case: &Case, said: Option<&String>) -> Vec<(&'static Spec, Tried)> {
-    let tried = |(spec, use_)| (spec, Tried { use_, said: said.cloned() });
+fn all(case: &Case, said: Option<&String>) -> Vec<(&'static Spec, UseTrial)> {
+    let tried = |(spec, use_)| (spec, UseTrial { use_, said: said.cloned() });
     case::uses(&case.model, &case.unseen, |_| true).into_iter().map(tried).collect()
 }
 
@@ -277,7 +277,7 @@ pub(super) struct Together {
     /// What the engine said that it lacks.
     pub(super) said: Option<String>,
     /// The operators, with what it said of each alone where it refused the model.
-    pub(super) tried: Vec<(&'static Spec, Tried)>,
+    pub(super) tried: Vec<(&'static Spec, UseTrial)>,
 }
 
 /// The maker of cases of many operators, within settings.

@@ -8,7 +8,7 @@ pub mod file;
 use std::collections::{BTreeMap, BTreeSet};
 
 use graphgen::support::text;
-use graphgen::{Form, Refused, Settings};
+use graphgen::{Refused, Settings, UseForm};
 use interp::Profile;
 use ir::{DType, DTypes, NodeId};
 use ops::Model;
@@ -47,7 +47,7 @@ pub struct Lacking {
     /// The operator.
     pub operator: &'static str,
     /// The form.
-    pub form: Form,
+    pub form: UseForm,
     /// How many uses of it were tried, all of which the engine said not to support.
     pub tried: u64,
     /// What it said of one of them.
@@ -56,7 +56,7 @@ pub struct Lacking {
 
 impl Lacking {
     /// A form that was found out earlier, elsewhere.
-    pub fn recalled(operator: &'static str, form: Form) -> Self {
+    pub fn recalled(operator: &'static str, form: UseForm) -> Self {
         Self { operator, form, tried: 0, said: String::new() }
     }
 

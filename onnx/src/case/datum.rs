@@ -1,6 +1,6 @@
 //! The files of a data set: `TensorProto`, `SequenceProto` and `OptionalProto` ↔ [`Datum`].
 
-use ir::{Datum, Held, Kind, Tensor};
+use ir::{Datum, DatumKind, Held, Tensor};
 use prost::Message;
 
 use crate::external::External;
@@ -49,14 +49,14 @@ fn unnamed(tensor: &Tensor) -> TensorProto {
 }
 
 /// The datum in the bytes of a file. Which message they are is what the graph declares, as the bytes do not tell.
-pub(super) fn read(bytes: &[u8], kind: Kind) -> Result<Datum, Error> {
+pub(super) fn read(bytes: &[u8], kind: DatumKind) -> Result<Datum, Error> {
     Ok(match kind {
-        Kind::Tensor => Datum::Tensor(tensor(&decode("tensor", bytes)?)?),
-        Kind::Strings => {
+        DatumKind::Tensor => Datum::Tensor(tensor(&decode("tensor", bytes)?)?),
+        DatumKind::Strings => {
             Datum::Strings(tensor::strings::from_proto(&decode("tensor", bytes)?, External::Refuse)?)
         }
-        Kind::Sequence => Datum::Sequence(sequence(&decode("sequence", bytes)?)?),
-        Kind::Optional | Kind::OptionalSequence => {
+        DatumKind::Sequence => Datum::Sequence(sequence(&decode("sequence", bytes)?)?),
+        DatumKind::Optional | DatumKind::OptionalSequence => {
             let datum = Datum::Optional(optional(&decode("optional", bytes)?)?);
             if !kind.admits(&datum) {
                 return Err(Error::invalid("optional", format!("it does not hold what an {kind} may hold")));

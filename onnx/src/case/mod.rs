@@ -22,7 +22,7 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use bytes::Bytes;
-use ir::{DType, Datum, Kind, Tensor, Type};
+use ir::{DType, Datum, DatumKind, Tensor, Type};
 
 pub use datum::encode;
 pub use find::find;
@@ -93,7 +93,7 @@ impl NamedDatum {
 }
 
 /// A value in a file of its own: an array of NumPy (`.npy`), or a message as data sets have it. Which message it is, `kind` tells.
-pub fn read_value(path: &Path, kind: Kind) -> Result<Datum, Error> {
+pub fn read_value(path: &Path, kind: DatumKind) -> Result<Datum, Error> {
     let bytes = file::read(path)?;
     let is_array = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("npy"));
     let value = if is_array { npy::read(&bytes).map(Datum::Tensor) } else { datum::read(&bytes, kind) };
@@ -246,7 +246,7 @@ fn read_values(set: &Path, prefix: &str, ports: &[ValueInfoProto]) -> Result<Vec
 
 /// The value in one file. The port decides which message that is.
 fn read_datum(path: &Path, port: &ValueInfoProto) -> Result<Datum, Error> {
-    let kind = declared_kind(format!("value of `{}`", port.name()), port)?.unwrap_or(Kind::Tensor);
+    let kind = declared_kind(format!("value of `{}`", port.name()), port)?.unwrap_or(DatumKind::Tensor);
     let bytes = file::read(path)?;
     datum::read(&bytes, kind).map_err(|e| e.inside(file_name(path)))
 }

@@ -207,22 +207,22 @@ fn values_that_would_get_the_numbers_of_other_inputs_are_refused() {
 }
 
 /// A datum of each kind, and one without tensors of each that may have none.
-fn data() -> Vec<(Kind, Datum)> {
+fn data() -> Vec<(DatumKind, Datum)> {
     let two = || vec![tensor_of(DType::F32), Tensor::zeros(&Type::new(DType::F32, [0]))];
     vec![
-        (Kind::Tensor, tensor_of(DType::F32).into()),
-        (Kind::Sequence, Datum::Sequence(two())),
-        (Kind::Sequence, Datum::Sequence(Vec::new())),
-        (Kind::Optional, Datum::Optional(Some(Held::Tensor(tensor_of(DType::I8))))),
-        (Kind::Optional, Datum::Optional(None)),
-        (Kind::OptionalSequence, Datum::Optional(Some(Held::Sequence(two())))),
-        (Kind::OptionalSequence, Datum::Optional(Some(Held::Sequence(Vec::new())))),
-        (Kind::OptionalSequence, Datum::Optional(None)),
+        (DatumKind::Tensor, tensor_of(DType::F32).into()),
+        (DatumKind::Sequence, Datum::Sequence(two())),
+        (DatumKind::Sequence, Datum::Sequence(Vec::new())),
+        (DatumKind::Optional, Datum::Optional(Some(Held::Tensor(tensor_of(DType::I8))))),
+        (DatumKind::Optional, Datum::Optional(None)),
+        (DatumKind::OptionalSequence, Datum::Optional(Some(Held::Sequence(two())))),
+        (DatumKind::OptionalSequence, Datum::Optional(Some(Held::Sequence(Vec::new())))),
+        (DatumKind::OptionalSequence, Datum::Optional(None)),
     ]
 }
 
 /// A case whose inputs and outputs are these.
-fn holding(data: &[(Kind, Datum)]) -> CaseFolder {
+fn holding(data: &[(DatumKind, Datum)]) -> CaseFolder {
     let ports = |prefix: char| {
         let named = data.iter().enumerate().map(|(i, (kind, _))| {
             let value = open_type(*kind, DType::F32).value.unwrap();
@@ -235,7 +235,7 @@ fn holding(data: &[(Kind, Datum)]) -> CaseFolder {
         named.map(|(i, (_, datum))| NamedDatum::new(format!("{prefix}{i}"), datum.clone())).collect()
     };
     let like = |dtype: DType| move |t: Tensor| Tensor::from_f64_fn(&Type { dtype, ..t.ty() }, |_| 1.0);
-    let leeway = |(_, datum): &(Kind, Datum)| Leeway {
+    let leeway = |(_, datum): &(DatumKind, Datum)| Leeway {
         bound: datum.clone().map(like(DType::F64)),
         mask: datum.clone().map(like(DType::U8)),
     };
@@ -256,14 +256,15 @@ fn sequences_and_optionals_round_trip() {
 #[test]
 fn an_optional_holds_what_the_graph_declares() {
     let held = Datum::Optional(Some(Held::Tensor(tensor_of(DType::F32))));
-    let (_dir, path) = written(&holding(&[(Kind::OptionalSequence, held)]));
+    let (_dir, path) = written(&holding(&[(DatumKind::OptionalSequence, held)]));
     let error = invalid(CaseFolder::read(&path));
     assert!(error.contains("input_0.pb") && error.contains("optional sequence"), "{error}");
 }
 
 #[test]
 fn bounds_of_a_sequence_have_the_shapes_of_its_elements() {
-    let (_dir, path) = written(&holding(&[(Kind::Sequence, Datum::Sequence(vec![tensor_of(DType::F32)]))]));
+    let (_dir, path) =
+        written(&holding(&[(DatumKind::Sequence, Datum::Sequence(vec![tensor_of(DType::F32)]))]));
     let none = encode("y0", &Datum::Sequence(Vec::new()));
     fs::write(path.join("bounds_set_0/bound_0.pb"), none).unwrap();
     let error = invalid(CaseFolder::read(&path));

@@ -7,7 +7,7 @@
 mod body;
 pub(crate) mod operator;
 
-use ir::{DType, Kind, Type};
+use ir::{DType, DatumKind, Type};
 use ops::Model;
 use prost::Message;
 
@@ -123,7 +123,7 @@ pub fn value_info(name: &str, ty: &Type) -> ValueInfoProto {
 }
 
 /// The type of a value, without the shapes of its tensors.
-pub fn open_type(kind: Kind, dtype: DType) -> TypeProto {
+pub fn open_type(kind: DatumKind, dtype: DType) -> TypeProto {
     use type_proto::Value::{OptionalType, SequenceType, TensorType};
     let ty = |value| TypeProto { value: Some(value), ..Default::default() };
     let elem_type = Some(tensor::code_of(dtype));
@@ -132,12 +132,12 @@ pub fn open_type(kind: Kind, dtype: DType) -> TypeProto {
         || ty(SequenceType(Box::new(type_proto::Sequence { elem_type: Some(Box::new(tensor())) })));
     let optional = |of| ty(OptionalType(Box::new(type_proto::Optional { elem_type: Some(Box::new(of)) })));
     match kind {
-        Kind::Tensor => tensor(),
-        Kind::Strings => {
+        DatumKind::Tensor => tensor(),
+        DatumKind::Strings => {
             ty(TensorType(type_proto::Tensor { elem_type: Some(tensor::strings::STRING), shape: None }))
         }
-        Kind::Sequence => sequence(),
-        Kind::Optional => optional(tensor()),
-        Kind::OptionalSequence => optional(sequence()),
+        DatumKind::Sequence => sequence(),
+        DatumKind::Optional => optional(tensor()),
+        DatumKind::OptionalSequence => optional(sequence()),
     }
 }

@@ -11,15 +11,15 @@ use ir::{Attributes, DType, Type, Value};
 
 use allowed::{Allowed, Places};
 
-use super::forms::{Form, Written, bind};
+use super::forms::{SourceNode, Translation, bind};
 use super::frame::Bound;
-use super::given::Given;
+use super::given::GivenAttributes;
 use super::terms::{misshapen, operands, there};
 use super::walk::Walk;
 use crate::Error;
 
 /// The function that writes out an operator of this name, if it is Attention.
-pub(super) fn form(op_type: &str) -> Option<Form> {
+pub(super) fn form(op_type: &str) -> Option<Translation> {
     match op_type {
         "Attention" => Some(attention),
         _ => None,
@@ -38,8 +38,8 @@ struct Settings {
 }
 
 impl Settings {
-    fn read(written: &Written<'_, '_>) -> Result<Self, Error> {
-        let given = Given::of(written);
+    fn read(source: &SourceNode<'_, '_>) -> Result<Self, Error> {
+        let given = GivenAttributes::of(source);
         let window = |name: &str| match given.int(name, -1) {
             -1 => Ok(None),
             size @ 0.. => Ok(Some(size)),
@@ -85,9 +85,9 @@ fn precise(code: Option<i64>) -> Result<Option<DType>, Error> {
     }))
 }
 
-fn attention<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -> Result<(), Error> {
-    let settings = Settings::read(written)?;
-    let operands = operands::<7>(walk, written)?;
+fn attention<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result<(), Error> {
+    let settings = Settings::read(source)?;
+    let operands = operands::<7>(walk, source)?;
     let [q, k, v] = [there(&operands, 0)?, there(&operands, 1)?, there(&operands, 2)?];
     let is_flat = walk.ty(q).rank() == 3;
     let [query_heads, heads] = settings.heads;
@@ -133,7 +133,7 @@ fn attention<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -> Result<(
         )?;
     }
     let results = [y, keys, values, steps[settings.shown as usize]];
-    bind(walk, written.node, results.map(Bound::Tensor).to_vec())
+    bind(walk, source.node, results.map(Bound::Tensor).to_vec())
 }
 
 /// The axes of what takes part.

@@ -5,7 +5,9 @@ mod batched;
 use ir::{Attributes, DType, Tensor, Type, Value};
 
 use super::declared::Declared;
-use super::forms::{Form, Read, Written, apply, bind, body, flag, given, number, stack, tensor, times};
+use super::forms::{
+    Read, SourceNode, Translation, apply, bind, body, flag, given, number, stack, tensor, times,
+};
 use super::frame::Bound;
 use super::origin::Inside;
 use super::terms::bounded;
@@ -15,7 +17,7 @@ use crate::program::{Body, Node, Port};
 use crate::proto::AttributeProto;
 
 /// The function that writes out an operator of this name, if it branches or loops.
-pub(super) fn form(op_type: &str) -> Option<Form> {
+pub(super) fn form(op_type: &str) -> Option<Translation> {
     match op_type {
         "If" => Some(branch),
         "Loop" => Some(repeat),
@@ -25,7 +27,7 @@ pub(super) fn form(op_type: &str) -> Option<Form> {
 }
 
 /// If: the side that the condition takes.
-fn branch<'p>(walk: &mut Walk<'p, '_>, &Written { node, .. }: &Written<'p, '_>) -> Result<(), Error> {
+fn branch<'p>(walk: &mut Walk<'p, '_>, &SourceNode { node, .. }: &SourceNode<'p, '_>) -> Result<(), Error> {
     let Read { is: condition, from } = flag(walk, super::forms::need(node, 0)?)?;
     let (taken, other) = (body(node, "then_branch")?, body(node, "else_branch")?);
     let (taken, other) = if condition { (taken, other) } else { (other, taken) };
@@ -50,7 +52,7 @@ fn check_side(walk: &Walk<'_, '_>, port: &Port, given: &Bound) -> Result<(), Err
 }
 
 /// Loop: its body once for each iteration, the values that go around and those that pile up.
-fn repeat<'p>(walk: &mut Walk<'p, '_>, &Written { node, .. }: &Written<'p, '_>) -> Result<(), Error> {
+fn repeat<'p>(walk: &mut Walk<'p, '_>, &SourceNode { node, .. }: &SourceNode<'p, '_>) -> Result<(), Error> {
     let body = body(node, "body")?;
     let operand = |i: usize| node.inputs.get(i).copied().flatten();
     let most = operand(0).map(|id| times(walk, id)).transpose()?;
@@ -245,7 +247,10 @@ fn empty(walk: &mut Walk<'_, '_>, ty: Option<Type>, axis: usize) -> Result<Bound
 }
 
 /// Scan: its body once for each slice of the operands that are scanned.
-fn scan<'p>(walk: &mut Walk<'p, '_>, &Written { node, attributes }: &Written<'p, '_>) -> Result<(), Error> {
+fn scan<'p>(
+    walk: &mut Walk<'p, '_>,
+    &SourceNode { node, attributes }: &SourceNode<'p, '_>,
+) -> Result<(), Error> {
     if walk.context.declared < 9 {
         let results = batched::scan(walk, node, attributes)?;
         return bind(walk, node, results);

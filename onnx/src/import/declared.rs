@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use ir::{DType, Datum, Held, Kind, Strings, Type};
+use ir::{DType, Datum, DatumKind, Held, Strings, Type};
 
 use crate::proto::tensor_shape_proto::dimension;
 use crate::proto::{TypeProto, ValueInfoProto, type_proto};
@@ -47,7 +47,7 @@ enum Is {
     /// Nothing is said.
     Unsaid,
     /// It is of this kind.
-    Kind(Kind),
+    Kind(DatumKind),
     /// It is nothing that this program has.
     Other(&'static str),
 }
@@ -58,18 +58,18 @@ impl Is {
         match &ty.value {
             None => Self::Unsaid,
             Some(type_proto::Value::TensorType(tensor)) if tensor.elem_type() == STRING => {
-                Self::Kind(Kind::Strings)
+                Self::Kind(DatumKind::Strings)
             }
-            Some(type_proto::Value::TensorType(_)) => Self::Kind(Kind::Tensor),
+            Some(type_proto::Value::TensorType(_)) => Self::Kind(DatumKind::Tensor),
             Some(type_proto::Value::SequenceType(of)) => match inside(&of.elem_type) {
-                Self::Kind(Kind::Tensor) => Self::Kind(Kind::Sequence),
+                Self::Kind(DatumKind::Tensor) => Self::Kind(DatumKind::Sequence),
                 Self::Unsaid | Self::Kind(_) | Self::Other(_) => {
                     Self::Other("a sequence of what are no tensors")
                 }
             },
             Some(type_proto::Value::OptionalType(of)) => match inside(&of.elem_type) {
-                Self::Kind(Kind::Tensor) => Self::Kind(Kind::Optional),
-                Self::Kind(Kind::Sequence) => Self::Kind(Kind::OptionalSequence),
+                Self::Kind(DatumKind::Tensor) => Self::Kind(DatumKind::Optional),
+                Self::Kind(DatumKind::Sequence) => Self::Kind(DatumKind::OptionalSequence),
                 Self::Unsaid | Self::Kind(_) | Self::Other(_) => {
                     Self::Other("an optional of what is neither a tensor nor a sequence")
                 }
@@ -82,7 +82,7 @@ impl Is {
 
     /// The kind; `None` if the model does not say it. Fails if it is a kind that this program does not have.
     /// `what` names the value.
-    fn kind(self, what: impl Into<String>) -> Result<Option<Kind>, Error> {
+    fn kind(self, what: impl Into<String>) -> Result<Option<DatumKind>, Error> {
         match self {
             Self::Unsaid => Ok(None),
             Self::Kind(kind) => Ok(Some(kind)),
@@ -107,7 +107,7 @@ fn tensors(ty: &TypeProto) -> Option<&type_proto::Tensor> {
 }
 
 /// The kind that an entry declares, whatever it says else. `what` names the value.
-pub(super) fn kind(what: impl Into<String>, info: &ValueInfoProto) -> Result<Option<Kind>, Error> {
+pub(super) fn kind(what: impl Into<String>, info: &ValueInfoProto) -> Result<Option<DatumKind>, Error> {
     info.r#type.as_ref().map_or(Is::Unsaid, Is::of).kind(what)
 }
 
@@ -138,7 +138,7 @@ impl Declared {
 
     /// The kind of the value; `None` if the model does not say it. Fails if it is a kind that this program
     /// does not have. `what` names the value.
-    pub(super) fn kind(&self, what: impl Into<String>) -> Result<Option<Kind>, Error> {
+    pub(super) fn kind(&self, what: impl Into<String>) -> Result<Option<DatumKind>, Error> {
         self.is.kind(what)
     }
 
@@ -169,7 +169,7 @@ impl Declared {
     /// The type, if it is a tensor of which nothing is unknown.
     pub(super) fn complete(&self) -> Option<Type> {
         let shape: Option<Vec<i64>> = self.shape.as_ref()?.iter().map(Size::said).collect();
-        (self.is == Is::Kind(Kind::Tensor)).then_some(Type::new(self.dtype?, shape?))
+        (self.is == Is::Kind(DatumKind::Tensor)).then_some(Type::new(self.dtype?, shape?))
     }
 
     /// The type, if it is a tensor of which nothing is unknown once names have these sizes.
@@ -180,7 +180,7 @@ impl Declared {
             Size::Unsaid => None,
         };
         let shape: Option<Vec<i64>> = self.shape.as_ref()?.iter().map(size).collect();
-        (self.is == Is::Kind(Kind::Tensor)).then_some(Type::new(self.dtype?, shape?))
+        (self.is == Is::Kind(DatumKind::Tensor)).then_some(Type::new(self.dtype?, shape?))
     }
 
     /// Notes what the sizes that have a name are in a value that this stands for.
@@ -248,12 +248,12 @@ impl fmt::Display for Declared {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.is {
             Is::Other(other) => return f.write_str(other),
-            Is::Unsaid | Is::Kind(Kind::Tensor) => {}
-            Is::Kind(Kind::Strings) => f.write_str("strings")?,
+            Is::Unsaid | Is::Kind(DatumKind::Tensor) => {}
+            Is::Kind(DatumKind::Strings) => f.write_str("strings")?,
             Is::Kind(kind) => write!(f, "{kind} of ")?,
         }
         match self.dtype {
-            _ if self.is == Is::Kind(Kind::Strings) => {}
+            _ if self.is == Is::Kind(DatumKind::Strings) => {}
             Some(dtype) => write!(f, "{dtype}")?,
             None => f.write_str("?")?,
         }

@@ -9,15 +9,15 @@ mod linear;
 
 use ir::{Attributes, Value};
 
-use super::forms::{Form, Written, bind};
+use super::forms::{SourceNode, Translation, bind};
 use super::frame::Bound;
-use super::given::Given;
+use super::given::GivenAttributes;
 use super::terms::{misshapen, operands, there};
 use super::walk::Walk;
 use crate::Error;
 
 /// The function that writes out an operator of this name, if it is one of this module.
-pub(super) fn form(op_type: &str) -> Option<Form> {
+pub(super) fn form(op_type: &str) -> Option<Translation> {
     match op_type {
         "CausalConvWithState" => Some(convolved),
         "LinearAttention" => Some(linear::attention),
@@ -28,10 +28,10 @@ pub(super) fn form(op_type: &str) -> Option<Form> {
 }
 
 /// SwiGLU: a · sigmoid(α · a) · b, of tensors of one shape.
-fn gated<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -> Result<(), Error> {
-    let operands = operands::<2>(walk, written)?;
+fn gated<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result<(), Error> {
+    let operands = operands::<2>(walk, source)?;
     let (a, b) = (there(&operands, 0)?, there(&operands, 1)?);
-    let given = Given::of(written);
+    let given = GivenAttributes::of(source);
     let alpha = given.float("alpha").unwrap_or(1.0);
     given.finish()?;
     if walk.ty(a) != walk.ty(b) {
@@ -39,14 +39,14 @@ fn gated<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -> Result<(), E
     }
     let swish = walk.op_with("Swish", &Attributes::new().float("alpha", alpha), &[a])?;
     let y = walk.op("Mul", &[swish, b])?;
-    bind(walk, written.node, vec![Bound::Tensor(y)])
+    bind(walk, source.node, vec![Bound::Tensor(y)])
 }
 
 /// CausalConvWithState: what came before is put in front, and each channel has a kernel of its own.
-fn convolved<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -> Result<(), Error> {
-    let operands = operands::<4>(walk, written)?;
+fn convolved<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result<(), Error> {
+    let operands = operands::<4>(walk, source)?;
     let (x, kernel) = (there(&operands, 0)?, there(&operands, 1)?);
-    let given = Given::of(written);
+    let given = GivenAttributes::of(source);
     let activation = given.text("activation", "none");
     given.finish()?;
     let (ty, kernel_ty) = (walk.ty(x), walk.ty(kernel));
@@ -76,14 +76,14 @@ fn convolved<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -> Result<(
     }
     let end = walk.ty(whole).shape[2];
     let after = walk.slice(whole, 2, end - size + 1, end)?;
-    bind(walk, written.node, vec![Bound::Tensor(y), Bound::Tensor(after)])
+    bind(walk, source.node, vec![Bound::Tensor(y), Bound::Tensor(after)])
 }
 
 /// RotaryEmbedding: pairs of numbers, turned by the angle of their place.
-fn rotated<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -> Result<(), Error> {
-    let operands = operands::<4>(walk, written)?;
+fn rotated<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result<(), Error> {
+    let operands = operands::<4>(walk, source)?;
     let x = there(&operands, 0)?;
-    let given = Given::of(written);
+    let given = GivenAttributes::of(source);
     let (heads, dim) = (given.whole("num_heads"), given.int("rotary_embedding_dim", 0));
     let is_interleaved = given.int("interleaved", 0) != 0;
     given.finish()?;
@@ -144,7 +144,7 @@ fn rotated<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -> Result<(),
     if ty.rank() == 3 {
         y = walk.reshaped(y, &ty.shape)?;
     }
-    bind(walk, written.node, vec![Bound::Tensor(y)])
+    bind(walk, source.node, vec![Bound::Tensor(y)])
 }
 
 /// The first or second number of all pairs: they are next to each other, or half of the numbers apart.

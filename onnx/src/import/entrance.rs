@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use ir::datum::{item_of, length_of, presence_of, shape_of};
-use ir::{DType, Datum, Held, Interface, Kind, NodeKind, Strings, Tensor, Type, Value, Wanted};
+use ir::{DType, Datum, DatumKind, Held, Interface, NodeKind, Strings, Tensor, Type, Value, Wanted};
 
 use super::declared::Declared;
 use super::forms;
@@ -46,7 +46,7 @@ pub(super) fn inputs(walk: &mut Walk<'_, '_>, body: &Body, interface: &mut Inter
 }
 
 /// Requires that a value is what an input is declared to be.
-fn check(name: &str, kind: Kind, declared: &Declared, known: &Datum<&Tensor>) -> Result<(), Error> {
+fn check(name: &str, kind: DatumKind, declared: &Declared, known: &Datum<&Tensor>) -> Result<(), Error> {
     declared.check(name, &known.clone().map(Tensor::ty))?;
     if kind.admits(known) {
         return Ok(());
@@ -97,7 +97,7 @@ fn known_variable<'p>(
 /// An input of which the type alone is known.
 fn unknown_input(walk: &mut Walk<'_, '_>, name: &str, declared: &Declared) -> Result<Value, Error> {
     let what = || format!("input `{name}`");
-    if declared.kind(what())?.is_some_and(|kind| kind != Kind::Tensor) {
+    if declared.kind(what())?.is_some_and(|kind| kind != DatumKind::Tensor) {
         let why = format!("it is of type {declared}: its value must be given, and none is");
         return Err(Error::unsupported(what(), why));
     }
@@ -138,18 +138,18 @@ pub(super) fn output(walk: &mut Walk<'_, '_>, port: &Port) -> Result<Wanted, Err
     walk.check(port, &bound)?;
     let declared = Declared::read(&name, &port.declared)?;
     // onnx.proto, TypeProto.Tensor: "This field MUST NOT have the value of UNDEFINED" and "MUST be present".
-    if declared.kind(what())? == Some(Kind::Tensor) && declared.dtype().is_none() {
+    if declared.kind(what())? == Some(DatumKind::Tensor) && declared.dtype().is_none() {
         return Err(Error::invalid(what(), "it is declared a tensor and has no element type"));
     }
     let kind = declared.kind(what())?.or(match bound {
-        Bound::Tensor(_) | Bound::Static(_) => Some(Kind::Tensor),
-        Bound::Sequence(_) => Some(Kind::Sequence),
-        Bound::Strings(_) => Some(Kind::Strings),
+        Bound::Tensor(_) | Bound::Static(_) => Some(DatumKind::Tensor),
+        Bound::Sequence(_) => Some(DatumKind::Sequence),
+        Bound::Strings(_) => Some(DatumKind::Strings),
         Bound::Nothing(_) | Bound::Absent => None,
     });
     let kind =
         kind.ok_or_else(|| Error::invalid(what(), "it has no value, and nothing is said of its type"))?;
-    if kind != Kind::Tensor {
+    if kind != DatumKind::Tensor {
         walk.context.is_written_out = true;
     }
     if kind.is_optional() {

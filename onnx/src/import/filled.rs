@@ -6,9 +6,9 @@ use ir::{Attributes, DType, Tensor, Type, Value};
 use ops::schema::{self, Schema};
 
 use super::attribute;
-use super::forms::{Form, Written, apply, bind, given_value, need};
+use super::forms::{SourceNode, Translation, apply, bind, given_value, need};
 use super::frame::Bound;
-use super::given::Given;
+use super::given::GivenAttributes;
 use super::walk::Walk;
 use crate::Error;
 
@@ -16,7 +16,7 @@ use crate::Error;
 const MOST_ELEMENTS: i128 = 1 << 24;
 
 /// The function that writes out an operator of this name, if it fills a tensor.
-pub(super) fn form(op_type: &str) -> Option<Form> {
+pub(super) fn form(op_type: &str) -> Option<Translation> {
     match op_type {
         "ConstantOfShape" => Some(constant_of_shape),
         "Range" => Some(range),
@@ -27,7 +27,7 @@ pub(super) fn form(op_type: &str) -> Option<Form> {
 /// ConstantOfShape: one number, expanded.
 fn constant_of_shape<'p>(
     walk: &mut Walk<'p, '_>,
-    &Written { node, attributes }: &Written<'p, '_>,
+    &SourceNode { node, attributes }: &SourceNode<'p, '_>,
 ) -> Result<(), Error> {
     let (shape, from) = walk.read(need(node, 0)?)?;
     if shape.dtype() != DType::I64 || shape.shape().len() != 1 {
@@ -62,9 +62,9 @@ fn scalar(dtype: DType, tensor: &Tensor) -> Tensor {
 /// Range: numbers from the first on, a step apart, up to the limit. Floats are known only if no number is
 /// rounded: then it is the same whether an implementation adds the step or multiplies it. Numbers of 16 bits
 /// are computed in f32, unless `stash_type` says otherwise, and rounded once.
-fn range<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -> Result<(), Error> {
-    let node = written.node;
-    let given = Given::of(written);
+fn range<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result<(), Error> {
+    let node = source.node;
+    let given = GivenAttributes::of(source);
     let stash = given.int("stash_type", 1);
     given.finish()?;
     let mut numbers = Vec::with_capacity(3);

@@ -13,13 +13,13 @@ use crate::program::{Body, Node, ValueId};
 use crate::proto::AttributeProto;
 
 /// A node with its attributes. An attribute that refers to one of the function's has the value from the call.
-pub(super) struct Written<'p, 'a> {
+pub(super) struct SourceNode<'p, 'a> {
     pub(super) node: &'p Node,
     pub(super) attributes: &'a [&'a AttributeProto],
 }
 
 /// What adds a node that holds bodies or handles sequences.
-pub(super) type Form = for<'p, 'c, 'a> fn(&mut Walk<'p, 'c>, &Written<'p, 'a>) -> Result<(), Error>;
+pub(super) type Translation = for<'p, 'c, 'a> fn(&mut Walk<'p, 'c>, &SourceNode<'p, 'a>) -> Result<(), Error>;
 
 /// The body that an attribute holds.
 pub(super) fn body<'p>(node: &'p Node, name: &str) -> Result<&'p Body, Error> {

@@ -5,17 +5,17 @@ use std::collections::BTreeMap;
 
 use ir::Tensor;
 
-use super::forms::Written;
+use super::forms::SourceNode;
 use crate::external::External;
 use crate::proto::AttributeProto;
 use crate::{Error, tensor};
 
 /// The attributes that nobody has asked for yet.
-pub(super) struct Given<'a>(RefCell<BTreeMap<&'a str, &'a AttributeProto>>);
+pub(super) struct GivenAttributes<'a>(RefCell<BTreeMap<&'a str, &'a AttributeProto>>);
 
-impl<'a> Given<'a> {
-    pub(super) fn of(written: &Written<'_, 'a>) -> Self {
-        let each = written.attributes.iter().map(|&attribute| (attribute.name(), attribute));
+impl<'a> GivenAttributes<'a> {
+    pub(super) fn of(source: &SourceNode<'_, 'a>) -> Self {
+        let each = source.attributes.iter().map(|&attribute| (attribute.name(), attribute));
         Self(RefCell::new(each.collect()))
     }
 

@@ -9,9 +9,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use ir::{Attributes, DType, Value};
 
-use super::forms::{Form, Written, bind, given_value};
+use super::forms::{SourceNode, Translation, bind, given_value};
 use super::frame::Bound;
-use super::given::Given;
+use super::given::GivenAttributes;
 use super::strings;
 use super::terms::{misshapen, operands, there};
 use super::walk::Walk;
@@ -21,7 +21,7 @@ use crate::Error;
 const MOST: i64 = 1 << 26;
 
 /// The function that writes out an operator of this name, if it counts n-grams.
-pub(super) fn form(op_type: &str) -> Option<Form> {
+pub(super) fn form(op_type: &str) -> Option<Translation> {
     match op_type {
         "TfIdfVectorizer" => Some(vectorizer),
         _ => None,
@@ -37,8 +37,8 @@ struct Grams<'a> {
     columns: &'a [i64],
 }
 
-fn vectorizer<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -> Result<(), Error> {
-    let given = Given::of(written);
+fn vectorizer<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result<(), Error> {
+    let given = GivenAttributes::of(source);
     let mode = given.text("mode", "");
     let (starts, columns, weights) =
         (given.ints("ngram_counts"), given.ints("ngram_indexes"), given.floats("weights"));
@@ -46,10 +46,10 @@ fn vectorizer<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -> Result<
     let (least, most, skipped) =
         (given.int("min_gram_length", 1), given.int("max_gram_length", 1), given.int("max_skip_count", 0));
     given.finish()?;
-    let (x, pool, from) = if strings::is_text(walk, written.node, 0) {
-        numbered(walk, written, &texts)?
+    let (x, pool, from) = if strings::is_text(walk, source.node, 0) {
+        numbered(walk, source, &texts)?
     } else {
-        (there(&operands::<1>(walk, written)?, 0)?, pool.to_vec(), Vec::new())
+        (there(&operands::<1>(walk, source)?, 0)?, pool.to_vec(), Vec::new())
     };
     let ty = walk.ty(x);
     if !(1..=2).contains(&ty.rank()) {
@@ -111,16 +111,16 @@ fn vectorizer<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -> Result<
         other => return Err(Error::invalid("attribute `mode`", format!("there is no mode `{other}`"))),
     };
     let y = given_value(walk, y, &from)?;
-    bind(walk, written.node, vec![Bound::Tensor(y)])
+    bind(walk, source.node, vec![Bound::Tensor(y)])
 }
 
 /// Strings and the pool of them, each string as its number in the pool, and what they were read from. What is not in the pool is -1.
 fn numbered(
     walk: &mut Walk<'_, '_>,
-    written: &Written<'_, '_>,
+    source: &SourceNode<'_, '_>,
     pool: &[String],
 ) -> Result<(Value, Vec<i64>, Vec<Value>), Error> {
-    let strings::Read { shape, texts, from } = strings::read(walk, written.node, 0)?;
+    let strings::Read { shape, texts, from } = strings::read(walk, source.node, 0)?;
     let mut numbers = BTreeMap::new();
     for text in pool {
         let next = numbers.len() as i64;

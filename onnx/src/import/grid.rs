@@ -5,29 +5,29 @@
 
 use ir::{Attributes, DType, Value};
 
-use super::forms::{Form, Written, bind, given_value};
+use super::forms::{SourceNode, Translation, bind, given_value};
 use super::frame::Bound;
-use super::given::Given;
+use super::given::GivenAttributes;
 use super::placed::list;
 use super::terms::{misshapen, operands, there};
 use super::walk::Walk;
 use crate::Error;
 
 /// The function that writes out an operator of this name, if it makes a grid.
-pub(super) fn form(op_type: &str) -> Option<Form> {
+pub(super) fn form(op_type: &str) -> Option<Translation> {
     match op_type {
         "AffineGrid" => Some(affine),
         _ => None,
     }
 }
 
-fn affine<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -> Result<(), Error> {
-    let operands = operands::<2>(walk, written)?;
+fn affine<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result<(), Error> {
+    let operands = operands::<2>(walk, source)?;
     let theta = there(&operands, 0)?;
-    let given = Given::of(written);
+    let given = GivenAttributes::of(source);
     let is_at_corners = given.int("align_corners", 0) != 0;
     given.finish()?;
-    let (sizes, from) = list(walk, written, 1)?;
+    let (sizes, from) = list(walk, source, 1)?;
     let ty = walk.ty(theta);
     let (&[batch, _, ref sizes @ ..], axes) = (&sizes[..], sizes.len().saturating_sub(2) as i64) else {
         return Err(Error::invalid("operand 1", format!("{sizes:?} are not the sizes of an image")));
@@ -56,7 +56,7 @@ fn affine<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -> Result<(), 
     let shape = [&[batch], sizes, &[axes]].concat();
     let grid = walk.reshaped(moved, &shape)?;
     let grid = given_value(walk, grid, from.as_slice())?;
-    bind(walk, written.node, vec![Bound::Tensor(grid)])
+    bind(walk, source.node, vec![Bound::Tensor(grid)])
 }
 
 /// The positions of an axis: -1 and 1 are its corners' centres, or their outer edges.

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use ir::{DType, Kind, Type};
+use ir::{DType, DatumKind, Type};
 
 use super::declared::{Declared, Size};
 use crate::Error;
@@ -14,7 +14,7 @@ pub struct InputType {
     /// Its name.
     pub name: String,
     /// What it is; `None` if that is not said.
-    pub kind: Option<Kind>,
+    pub kind: Option<DatumKind>,
     /// The dtype of its tensors; `None` if that is not said.
     pub dtype: Option<DType>,
     /// The sizes of its tensors; `None` if not even the rank is said.
@@ -43,7 +43,7 @@ impl InputType {
             Some(name) => sizes.get(&name).copied(),
         };
         let shape: Option<Vec<i64>> = self.sizes.as_ref()?.iter().enumerate().map(size).collect();
-        (self.kind == Some(Kind::Tensor)).then_some(Type::new(self.dtype?, shape?))
+        (self.kind == Some(DatumKind::Tensor)).then_some(Type::new(self.dtype?, shape?))
     }
 }
 

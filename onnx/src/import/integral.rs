@@ -9,14 +9,14 @@
 use ir::{Attributes, DType, Type, Value};
 
 use super::attribute;
-use super::forms::{Form, Written, bind};
+use super::forms::{SourceNode, Translation, bind};
 use super::frame::Bound;
 use super::terms::{misshapen, operands, there};
 use super::walk::Walk;
 use crate::Error;
 
 /// The function that writes out an operator of this name, if it computes with integers.
-pub(super) fn form(op_type: &str) -> Option<Form> {
+pub(super) fn form(op_type: &str) -> Option<Translation> {
     match op_type {
         "ConvInteger" => Some(conv_integer),
         "MatMulInteger" => Some(matmul_integer),
@@ -36,21 +36,21 @@ struct Side {
 const INTEGERS: [Side; 2] = [Side { x: 0, zero: 2 }, Side { x: 1, zero: 3 }];
 const QUANTIZED: [Side; 2] = [Side { x: 0, zero: 2 }, Side { x: 3, zero: 5 }];
 
-fn matmul_integer<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -> Result<(), Error> {
-    let operands = operands::<4>(walk, written)?;
+fn matmul_integer<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result<(), Error> {
+    let operands = operands::<4>(walk, source)?;
     let y = matmul(walk, &operands, INTEGERS)?;
-    bind(walk, written.node, vec![Bound::Tensor(y)])
+    bind(walk, source.node, vec![Bound::Tensor(y)])
 }
 
-fn conv_integer<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -> Result<(), Error> {
-    let operands = operands::<4>(walk, written)?;
-    let y = conv(walk, written, &operands, INTEGERS, None)?;
+fn conv_integer<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result<(), Error> {
+    let operands = operands::<4>(walk, source)?;
+    let y = conv(walk, source, &operands, INTEGERS, None)?;
     let y = walk.cast(y, DType::I32)?;
-    bind(walk, written.node, vec![Bound::Tensor(y)])
+    bind(walk, source.node, vec![Bound::Tensor(y)])
 }
 
-fn quantized_matmul<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -> Result<(), Error> {
-    let operands = operands::<8>(walk, written)?;
+fn quantized_matmul<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result<(), Error> {
+    let operands = operands::<8>(walk, source)?;
     let y = matmul(walk, &operands, QUANTIZED)?;
     let mut scales = Vec::with_capacity(2);
     for (i, side) in QUANTIZED.iter().enumerate() {
@@ -58,12 +58,12 @@ fn quantized_matmul<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -> R
         scales.push(along_matrix(walk, there(&operands, side.x + 1)?, side.x + 1, &ty, i == 0)?);
     }
     let y = quantized(walk, y, &scales, &operands)?;
-    bind(walk, written.node, vec![Bound::Tensor(y)])
+    bind(walk, source.node, vec![Bound::Tensor(y)])
 }
 
-fn quantized_conv<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -> Result<(), Error> {
-    let operands = operands::<9>(walk, written)?;
-    let y = conv(walk, written, &operands, QUANTIZED, operands[8])?;
+fn quantized_conv<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result<(), Error> {
+    let operands = operands::<9>(walk, source)?;
+    let y = conv(walk, source, &operands, QUANTIZED, operands[8])?;
     let (x_scale, w_scale, ty) = (there(&operands, 1)?, there(&operands, 4)?, walk.ty(y));
     let x_scale = single(walk, x_scale, 1)?;
     let channels =
@@ -71,7 +71,7 @@ fn quantized_conv<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -> Res
     let w_scale = along_channels(walk, w_scale, 4, &channels)?;
     let y = walk.cast(y, DType::I32)?;
     let y = quantized(walk, y, &[x_scale, w_scale], &operands)?;
-    bind(walk, written.node, vec![Bound::Tensor(y)])
+    bind(walk, source.node, vec![Bound::Tensor(y)])
 }
 
 /// Sums of products times the scales of both operands, as what the result's scale and zero point make of it.
@@ -112,7 +112,7 @@ fn matmul(walk: &mut Walk<'_, '_>, operands: &[Option<Value>], sides: [Side; 2])
 /// The convolution of integers, and what is added to it, in f64.
 fn conv(
     walk: &mut Walk<'_, '_>,
-    written: &Written<'_, '_>,
+    source: &SourceNode<'_, '_>,
     operands: &[Option<Value>],
     [x, w]: [Side; 2],
     bias: Option<Value>,
@@ -127,7 +127,7 @@ fn conv(
         factors.push(walk.cast(bias, DType::F64)?);
     }
     let mut attributes = Attributes::new();
-    for proto in written.attributes {
+    for proto in source.attributes {
         if let Some(value) = attribute::read(proto, walk.context.options.external)? {
             attributes.set(proto.name(), value);
         }

@@ -13,7 +13,7 @@ mod trees;
 
 use ir::{Attributes, DType, Tensor, Type, Value};
 
-use super::forms::{Form, Written, bind, one};
+use super::forms::{SourceNode, Translation, bind, one};
 use super::frame::Bound;
 use super::walk::Walk;
 use crate::Error;
@@ -22,7 +22,7 @@ use crate::Error;
 pub(super) const DOMAIN: &str = "ai.onnx.ml";
 
 /// What adds an operator of that name of the domain.
-pub(super) fn form(op_type: &str) -> Option<Form> {
+pub(super) fn form(op_type: &str) -> Option<Translation> {
     match op_type {
         "ArrayFeatureExtractor" => Some(scaling::array_feature_extractor),
         "Binarizer" => Some(scaling::binarizer),
@@ -40,8 +40,8 @@ pub(super) fn form(op_type: &str) -> Option<Form> {
 }
 
 /// The operand of a node, which must be f32 and have an axis of features.
-fn features(walk: &mut Walk<'_, '_>, written: &Written<'_, '_>) -> Result<Value, Error> {
-    let x = super::forms::tensor(walk, written.node, 0)?;
+fn features(walk: &mut Walk<'_, '_>, source: &SourceNode<'_, '_>) -> Result<Value, Error> {
+    let x = super::forms::tensor(walk, source.node, 0)?;
     let ty = walk.graph.ty(x);
     if ty.dtype != DType::F32 {
         return Err(Error::unsupported("operand 0", format!("it is {ty}, and is read where it is f32")));
@@ -53,8 +53,8 @@ fn features(walk: &mut Walk<'_, '_>, written: &Written<'_, '_>) -> Result<Value,
 }
 
 /// The operand of a node, which must be f32 and have rows of features.
-fn rows(walk: &mut Walk<'_, '_>, written: &Written<'_, '_>) -> Result<Value, Error> {
-    let x = features(walk, written)?;
+fn rows(walk: &mut Walk<'_, '_>, source: &SourceNode<'_, '_>) -> Result<Value, Error> {
+    let x = features(walk, source)?;
     let ty = walk.graph.ty(x);
     if ty.rank() != 2 {
         return Err(Error::unsupported("operand 0", format!("it is {ty}, and is read where it has rows")));
@@ -102,7 +102,7 @@ fn transformed(walk: &mut Walk<'_, '_>, scores: Value, transform: &str) -> Resul
 /// highest.
 fn classified<'p>(
     walk: &mut Walk<'p, '_>,
-    written: &Written<'p, '_>,
+    source: &SourceNode<'p, '_>,
     labels: &[i64],
     scores: Value,
     transform: &str,
@@ -112,5 +112,5 @@ fn classified<'p>(
     let place = one(walk, "ArgMax", &highest, &[scores])?;
     let labels = integers(walk, DType::I64, &[labels.len() as i64], labels)?;
     let label = one(walk, "Gather", &Attributes::new().int("axis", 0), &[labels, place])?;
-    bind(walk, written.node, vec![Bound::Tensor(label), Bound::Tensor(scores)])
+    bind(walk, source.node, vec![Bound::Tensor(label), Bound::Tensor(scores)])
 }

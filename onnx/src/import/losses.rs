@@ -7,15 +7,15 @@
 
 use ir::{Attributes, DType, Value};
 
-use super::forms::{Form, Written, bind};
+use super::forms::{SourceNode, Translation, bind};
 use super::frame::Bound;
-use super::given::Given;
+use super::given::GivenAttributes;
 use super::terms::{misshapen, operands, there};
 use super::walk::Walk;
 use crate::Error;
 
 /// The function that writes out an operator of this name, if it is a loss.
-pub(super) fn form(op_type: &str) -> Option<Form> {
+pub(super) fn form(op_type: &str) -> Option<Translation> {
     match op_type {
         "NegativeLogLikelihoodLoss" => Some(likelihood),
         "SoftmaxCrossEntropyLoss" => Some(entropy),
@@ -23,28 +23,28 @@ pub(super) fn form(op_type: &str) -> Option<Form> {
     }
 }
 
-fn likelihood<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -> Result<(), Error> {
-    let operands = operands::<3>(walk, written)?;
-    let loss = loss(walk, written, operands, there(&operands, 0)?)?;
-    bind(walk, written.node, vec![Bound::Tensor(loss)])
+fn likelihood<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result<(), Error> {
+    let operands = operands::<3>(walk, source)?;
+    let loss = loss(walk, source, operands, there(&operands, 0)?)?;
+    bind(walk, source.node, vec![Bound::Tensor(loss)])
 }
 
-fn entropy<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -> Result<(), Error> {
-    let operands = operands::<3>(walk, written)?;
+fn entropy<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result<(), Error> {
+    let operands = operands::<3>(walk, source)?;
     let scores = there(&operands, 0)?;
     let likelihoods = walk.op_with("LogSoftmax", &Attributes::new().int("axis", 1), &[scores])?;
-    let loss = loss(walk, written, operands, likelihoods)?;
-    bind(walk, written.node, vec![Bound::Tensor(loss), Bound::Tensor(likelihoods)])
+    let loss = loss(walk, source, operands, likelihoods)?;
+    bind(walk, source.node, vec![Bound::Tensor(loss), Bound::Tensor(likelihoods)])
 }
 
 /// The loss of logarithms of likelihoods: what stands at the labels, negated, times the labels' weights.
 fn loss(
     walk: &mut Walk<'_, '_>,
-    written: &Written<'_, '_>,
+    source: &SourceNode<'_, '_>,
     operands: [Option<Value>; 3],
     x: Value,
 ) -> Result<Value, Error> {
-    let given = Given::of(written);
+    let given = GivenAttributes::of(source);
     let (reduction, ignored) = (given.text("reduction", "mean"), given.whole("ignore_index"));
     given.finish()?;
     let (ty, labels) = (walk.ty(x), there(&operands, 1)?);

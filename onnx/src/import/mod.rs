@@ -97,7 +97,7 @@ mod walk;
 use std::collections::{BTreeMap, BTreeSet};
 
 use ir::validate::{Fault, Invalid};
-use ir::{DType, Datum, Interface, Kind, NodeId, NodeKind, Tensor, Type};
+use ir::{DType, Datum, DatumKind, Interface, NodeId, NodeKind, Tensor, Type};
 use ops::{Model, Reject};
 
 pub(crate) use context::domain;
@@ -174,7 +174,7 @@ pub fn declared_type(info: &ValueInfoProto) -> Option<Type> {
 }
 
 /// What an entry declares the value to be; `None` where it does not say. `what` names the value.
-pub fn declared_kind(what: impl Into<String>, info: &ValueInfoProto) -> Result<Option<Kind>, Error> {
+pub fn declared_kind(what: impl Into<String>, info: &ValueInfoProto) -> Result<Option<DatumKind>, Error> {
     declared::kind(what, info)
 }
 

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use super::context::domain;
-use super::forms::{Form, Written};
+use super::forms::{SourceNode, Translation};
 use super::frame::Bound;
 use super::walk::Walk;
 use super::{
@@ -35,35 +35,35 @@ pub(super) fn step<'p>(walk: &mut Walk<'p, '_>, node: &'p Node) -> Result<(), Er
         ("", "Constant", _) => constant(walk, node, &attributes),
         ("", "Identity", _) if is_alias(walk, node) => alias(walk, node),
         ("", op_type, _) if strings::takes(walk, node, op_type) => {
-            let written = Written { node, attributes: &attributes };
+            let source = SourceNode { node, attributes: &attributes };
             walk.context.is_written_out = true;
-            walk.written_out(node, |walk| strings::apply(walk, &written))
+            walk.written_out(node, |walk| strings::apply(walk, &source))
         }
         ("", op_type, declared) => match old::form(op_type, declared).or_else(|| form(op_type)) {
             Some(form) => {
-                let written = Written { node, attributes: &attributes };
+                let source = SourceNode { node, attributes: &attributes };
                 walk.context.is_written_out = true;
                 // What is an operator of ours in another opset, or runs bodies, has the same nodes in the program.
                 let is_inner = ops::find(op_type).is_none() && node.bodies().next().is_none();
                 if is_inner {
-                    walk.written_out(node, |walk| form(walk, &written))
+                    walk.written_out(node, |walk| form(walk, &source))
                 } else {
-                    form(walk, &written)
+                    form(walk, &source)
                 }
             }
             None => operator::read(walk, node, &attributes),
         },
         (domain, op_type, _) => {
-            let written = Written { node, attributes: &attributes };
+            let source = SourceNode { node, attributes: &attributes };
             match other(domain).map(|form| form(op_type)) {
                 Some(Some(form)) => {
                     walk.context.is_written_out = true;
-                    walk.written_out(node, |walk| form(walk, &written))
+                    walk.written_out(node, |walk| form(walk, &source))
                 }
                 Some(None) => walk.written_out(node, |walk| {
-                    opaque::stand_in(walk, &written, "this program does not have it")
+                    opaque::stand_in(walk, &source, "this program does not have it")
                 }),
-                None => walk.written_out(node, |walk| opaque::stand_in(walk, &written, FOREIGN)),
+                None => walk.written_out(node, |walk| opaque::stand_in(walk, &source, FOREIGN)),
             }
         }
     }
@@ -142,12 +142,12 @@ const FORMS: &[Forms] = &[
 
 /// What adds an operator of that name, if it is written out in others: it holds bodies, handles sequences, fills a tensor or goes
 /// step by step.
-fn form(op_type: &str) -> Option<Form> {
+fn form(op_type: &str) -> Option<Translation> {
     FORMS.iter().find_map(|form| form(op_type))
 }
 
 /// What adds the operators of a group, by their names.
-type Forms = fn(&str) -> Option<Form>;
+type Forms = fn(&str) -> Option<Translation>;
 
 /// ONNX's other domains, each with what adds its operators.
 const OTHERS: &[(&str, Forms)] = &[
@@ -156,13 +156,13 @@ const OTHERS: &[(&str, Forms)] = &[
     (attention::flexible::DOMAIN, attention::flexible::form),
 ];
 
-fn other(domain: &str) -> Option<fn(&str) -> Option<Form>> {
+fn other(domain: &str) -> Option<fn(&str) -> Option<Translation>> {
     OTHERS.iter().find(|(name, _)| *name == domain).map(|&(_, form)| form)
 }
 
 /// Whether an operator of that name in a domain is written out in others.
 pub(super) fn is_form(domain: &str, op_type: &str) -> bool {
-    let form = if domain.is_empty() { Some(form as fn(&str) -> Option<Form>) } else { other(domain) };
+    let form = if domain.is_empty() { Some(form as fn(&str) -> Option<Translation>) } else { other(domain) };
     form.is_some_and(|form| form(op_type).is_some())
 }
 

@@ -12,7 +12,7 @@ use std::ops::RangeInclusive;
 use ir::{Attributes, DType, Tensor, Type};
 use ops::schema::{self, Schema};
 
-use super::forms::{Form, Written, bind, one, tensor};
+use super::forms::{SourceNode, Translation, bind, one, tensor};
 use super::frame::Bound;
 use super::walk::Walk;
 use super::{attribute, operator};
@@ -28,7 +28,7 @@ enum Reading {
     /// As it is spelled: it means what the later one means.
     Spelled,
     /// Written out.
-    Written(Form),
+    Written(Translation),
     /// Not at all.
     Refused(&'static str),
 }
@@ -90,7 +90,7 @@ fn reading(schema: &Schema) -> Reading {
 }
 
 /// What writes out an operator of that name in an opset, if its definition there is an old one with another meaning.
-pub(super) fn form(op_type: &str, declared: u32) -> Option<Form> {
+pub(super) fn form(op_type: &str, declared: u32) -> Option<Translation> {
     let schema = schema::in_force(op_type, declared).filter(|_| OPSETS.contains(&declared))?;
     match reading(schema) {
         Out(form) => Some(form),
@@ -113,14 +113,14 @@ pub(super) fn refused(schema: &Schema, declared: u32) -> Option<String> {
     }
 }
 
-fn find<'a>(written: &Written<'_, 'a>, name: &str) -> Option<&'a AttributeProto> {
-    written.attributes.iter().find(|attribute| attribute.name() == name).copied()
+fn find<'a>(source: &SourceNode<'_, 'a>, name: &str) -> Option<&'a AttributeProto> {
+    source.attributes.iter().find(|attribute| attribute.name() == name).copied()
 }
 
 /// The attributes that are written, but for one.
-fn without(walk: &Walk<'_, '_>, written: &Written<'_, '_>, name: &str) -> Result<Attributes, Error> {
+fn without(walk: &Walk<'_, '_>, source: &SourceNode<'_, '_>, name: &str) -> Result<Attributes, Error> {
     let mut attributes = Attributes::new();
-    for proto in written.attributes.iter().filter(|attribute| attribute.name() != name) {
+    for proto in source.attributes.iter().filter(|attribute| attribute.name() != name) {
         if let Some(value) = attribute::read(proto, walk.context.options.external)? {
             attributes.set(proto.name(), value);
         }
@@ -135,11 +135,11 @@ fn scalar(walk: &mut Walk<'_, '_>, dtype: DType, number: f32) -> Result<ir::Valu
 }
 
 /// Softmax, LogSoftmax and Hardmax took all axes from one on for a single one.
-fn along_the_rest<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -> Result<(), Error> {
-    let node = written.node;
+fn along_the_rest<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result<(), Error> {
+    let node = source.node;
     let x = tensor(walk, node, 0)?;
     let ty = walk.graph.ty(x).clone();
-    let axis = find(written, "axis").map_or(1, AttributeProto::i);
+    let axis = find(source, "axis").map_or(1, AttributeProto::i);
     let name = node.rest.op_type();
     let last = Attributes::new().int("axis", -1);
     if ops::rule::axis(axis, ty.rank()).is_ok_and(|axis| axis + 1 == ty.rank()) {
@@ -156,56 +156,56 @@ fn along_the_rest<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -> Res
 }
 
 /// Clip had its bounds as attributes, whose defaults are the ends of f32.
-fn clip<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -> Result<(), Error> {
-    let x = tensor(walk, written.node, 0)?;
+fn clip<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result<(), Error> {
+    let x = tensor(walk, source.node, 0)?;
     let dtype = walk.graph.ty(x).dtype;
-    let low = scalar(walk, dtype, find(written, "min").map_or(f32::MIN, AttributeProto::f))?;
-    let high = scalar(walk, dtype, find(written, "max").map_or(f32::MAX, AttributeProto::f))?;
+    let low = scalar(walk, dtype, find(source, "min").map_or(f32::MIN, AttributeProto::f))?;
+    let high = scalar(walk, dtype, find(source, "max").map_or(f32::MAX, AttributeProto::f))?;
     let y = one(walk, "Clip", &Attributes::new(), &[x, low, high])?;
-    bind(walk, written.node, vec![Bound::Tensor(y)])
+    bind(walk, source.node, vec![Bound::Tensor(y)])
 }
 
 /// Pad had its value as an attribute.
-fn pad<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -> Result<(), Error> {
-    let x = tensor(walk, written.node, 0)?;
+fn pad<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result<(), Error> {
+    let x = tensor(walk, source.node, 0)?;
     let dtype = walk.graph.ty(x).dtype;
-    let value = scalar(walk, dtype, find(written, "value").map_or(0.0, AttributeProto::f))?;
-    let attributes = without(walk, written, "value")?;
+    let value = scalar(walk, dtype, find(source, "value").map_or(0.0, AttributeProto::f))?;
+    let attributes = without(walk, source, "value")?;
     let y = one(walk, "Pad", &attributes, &[x, value])?;
-    bind(walk, written.node, vec![Bound::Tensor(y)])
+    bind(walk, source.node, vec![Bound::Tensor(y)])
 }
 
 /// Dropout was for inference alone, where it does nothing. What its mask holds then is not said, so it must not be read.
-fn dropout<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -> Result<(), Error> {
-    let mask = written.node.outputs.get(1).copied().flatten();
+fn dropout<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result<(), Error> {
+    let mask = source.node.outputs.get(1).copied().flatten();
     if mask.is_some_and(|mask| walk.frame.is_used(mask)) {
         let why = "before opset 12 ONNX does not say what Dropout's mask holds, and it is used";
         return Err(Error::unsupported("output 1 (`mask`)", why));
     }
-    let x = tensor(walk, written.node, 0)?;
+    let x = tensor(walk, source.node, 0)?;
     let y = one(walk, "Identity", &Attributes::new(), &[x])?;
-    bind(walk, written.node, vec![Bound::Tensor(y), Bound::Absent])
+    bind(walk, source.node, vec![Bound::Tensor(y), Bound::Absent])
 }
 
 /// BatchNormalization could have statistics for each element instead of each channel (`spatial` of 0).
-fn batch_normalization<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -> Result<(), Error> {
-    if find(written, "spatial").is_some_and(|spatial| spatial.i() == 0) {
+fn batch_normalization<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result<(), Error> {
+    if find(source, "spatial").is_some_and(|spatial| spatial.i() == 0) {
         return Err(Error::unsupported("attribute `spatial`", "statistics are those of channels"));
     }
     let rest: Vec<&AttributeProto> =
-        written.attributes.iter().filter(|attribute| attribute.name() != "spatial").copied().collect();
-    operator::read(walk, written.node, &rest)
+        source.attributes.iter().filter(|attribute| attribute.name() != "spatial").copied().collect();
+    operator::read(walk, source.node, &rest)
 }
 
 /// Scatter is what ScatterElements is called since.
-fn scatter<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -> Result<(), Error> {
+fn scatter<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result<(), Error> {
     let mut operands = Vec::new();
     for i in 0..3 {
-        operands.push(tensor(walk, written.node, i)?);
+        operands.push(tensor(walk, source.node, i)?);
     }
-    let attributes = without(walk, written, "")?;
+    let attributes = without(walk, source, "")?;
     let y = one(walk, "ScatterElements", &attributes, &operands)?;
-    bind(walk, written.node, vec![Bound::Tensor(y)])
+    bind(walk, source.node, vec![Bound::Tensor(y)])
 }
 
 #[cfg(test)]

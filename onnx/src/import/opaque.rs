@@ -6,7 +6,7 @@
 
 use ir::{Attributes, DType, Type, Value};
 
-use super::forms::{Written, apply, bind};
+use super::forms::{SourceNode, apply, bind};
 use super::frame::Bound;
 use super::random::in_any_order;
 use super::walk::Walk;
@@ -25,16 +25,16 @@ pub enum Unknown {
 /// Adds what stands for the outputs of a node, or says why nothing does: `why` nobody here knows it.
 pub(super) fn stand_in<'p>(
     walk: &mut Walk<'p, '_>,
-    written: &Written<'p, '_>,
+    source: &SourceNode<'p, '_>,
     why: &str,
 ) -> Result<(), Error> {
-    let name = written.node.operator();
+    let name = source.node.operator();
     let lack = |more: &str| Error::unsupported(format!("operator {name}"), format!("{why}{more}"));
     if walk.context.options.unknown == Unknown::Refuse {
         return Err(lack(""));
     }
-    let mut results = Vec::with_capacity(written.node.outputs.len());
-    for output in &written.node.outputs {
+    let mut results = Vec::with_capacity(source.node.outputs.len());
+    for output in &source.node.outputs {
         let Some(output) = *output else {
             results.push(Bound::Absent);
             continue;
@@ -47,7 +47,7 @@ pub(super) fn stand_in<'p>(
     }
     walk.context.unknown.insert(name);
     walk.context.is_written_out = true;
-    bind(walk, written.node, results)
+    bind(walk, source.node, results)
 }
 
 /// Small numbers of a type, of which none is certain.

@@ -11,15 +11,15 @@ pub(super) use blocks::Window;
 
 use ir::{Attributes, DType, Value};
 
-use super::forms::{Form, Written, bind, given_value};
+use super::forms::{SourceNode, Translation, bind, given_value};
 use super::frame::Bound;
-use super::given::Given;
+use super::given::GivenAttributes;
 use super::terms::{misshapen, operands, there};
 use super::walk::Walk;
 use crate::Error;
 
 /// The function that writes out an operator of this name, if it is one of this module.
-pub(super) fn form(op_type: &str) -> Option<Form> {
+pub(super) fn form(op_type: &str) -> Option<Translation> {
     match op_type {
         "CenterCropPad" => Some(centred),
         "Col2Im" => Some(blocks::put_together),
@@ -32,10 +32,10 @@ pub(super) fn form(op_type: &str) -> Option<Form> {
 /// A list of sizes that is read from an operand, and what it was read from.
 pub(super) fn list(
     walk: &mut Walk<'_, '_>,
-    written: &Written<'_, '_>,
+    source: &SourceNode<'_, '_>,
     i: usize,
 ) -> Result<(Vec<i64>, Option<Value>), Error> {
-    let (tensor, from) = walk.read(super::forms::need(written.node, i)?)?;
+    let (tensor, from) = walk.read(super::forms::need(source.node, i)?)?;
     let sizes: Vec<i64> = tensor.to_i128s().into_iter().map(|size| size as i64).collect();
     if tensor.shape().len() != 1 || sizes.iter().any(|&size| size < 0) {
         return Err(misshapen(i, &tensor.ty(), "a list of sizes"));
@@ -45,13 +45,13 @@ pub(super) fn list(
 
 /// CenterCropPad. If an odd number of elements is cut off or added on an axis, the end of the axis loses or
 /// gets one more than its start.
-fn centred<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -> Result<(), Error> {
-    let operands = operands::<2>(walk, written)?;
-    let given = Given::of(written);
-    let (is_some, axes) = (written.attributes.iter().any(|a| a.name() == "axes"), given.ints("axes"));
+fn centred<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result<(), Error> {
+    let operands = operands::<2>(walk, source)?;
+    let given = GivenAttributes::of(source);
+    let (is_some, axes) = (source.attributes.iter().any(|a| a.name() == "axes"), given.ints("axes"));
     given.finish()?;
     let x = there(&operands, 0)?;
-    let (sizes, from) = list(walk, written, 1)?;
+    let (sizes, from) = list(walk, source, 1)?;
     let ty = walk.ty(x);
     let axes: Vec<i64> = if is_some { axes.to_vec() } else { (0..ty.rank() as i64).collect() };
     if axes.len() != sizes.len() {
@@ -84,14 +84,14 @@ fn centred<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -> Result<(),
         y = walk.op_with("Pad", &Attributes::new().ints("pads", &pads), &[y])?;
     }
     let y = given_value(walk, y, from.as_slice())?;
-    bind(walk, written.node, vec![Bound::Tensor(y)])
+    bind(walk, source.node, vec![Bound::Tensor(y)])
 }
 
 /// TensorScatter: an update in place of what stands from an index on, for each of the batch.
-fn scattered<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -> Result<(), Error> {
-    let operands = operands::<3>(walk, written)?;
+fn scattered<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result<(), Error> {
+    let operands = operands::<3>(walk, source)?;
     let (cache, update) = (there(&operands, 0)?, there(&operands, 1)?);
-    let given = Given::of(written);
+    let given = GivenAttributes::of(source);
     let (axis, mode) = (given.int("axis", -2), given.text("mode", "linear"));
     given.finish()?;
     let (ty, new) = (walk.ty(cache), walk.ty(update));
@@ -140,14 +140,14 @@ fn scattered<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -> Result<(
     let places = walk.op_with("Expand", &Attributes::new().ints("shape", &new.shape), &[places])?;
     let along = Attributes::new().int("axis", axis as i64);
     let y = walk.op_with("ScatterElements", &along, &[cache, places, update])?;
-    bind(walk, written.node, vec![Bound::Tensor(y)])
+    bind(walk, source.node, vec![Bound::Tensor(y)])
 }
 
 /// MaxUnpool: elements at places in what was pooled, and zeros. A larger result has these in its first corner: so do ONNX's tests.
-fn unpooled<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -> Result<(), Error> {
-    let operands = operands::<3>(walk, written)?;
+fn unpooled<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result<(), Error> {
+    let operands = operands::<3>(walk, source)?;
     let (x, places) = (there(&operands, 0)?, there(&operands, 1)?);
-    let given = Given::of(written);
+    let given = GivenAttributes::of(source);
     let (kernel, strides, pads) = (given.ints("kernel_shape"), given.ints("strides"), given.ints("pads"));
     given.finish()?;
     let ty = walk.ty(x);
@@ -174,7 +174,7 @@ fn unpooled<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -> Result<()
     let y = walk.op_with("ScatterElements", &along, &[zeros, places, elements])?;
     let mut y = walk.reshaped(y, &shape)?;
     if operands[2].is_some() {
-        let (sizes, from) = list(walk, written, 2)?;
+        let (sizes, from) = list(walk, source, 2)?;
         let fits =
             sizes.len() == shape.len() && sizes.iter().zip(&shape).all(|(wanted, size)| wanted >= size);
         if !fits || window.pads.iter().any(|&pad| pad != 0) {
@@ -188,5 +188,5 @@ fn unpooled<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -> Result<()
         y = walk.op_with("Pad", &Attributes::new().ints("pads", &pads), &[y])?;
         y = given_value(walk, y, from.as_slice())?;
     }
-    bind(walk, written.node, vec![Bound::Tensor(y)])
+    bind(walk, source.node, vec![Bound::Tensor(y)])
 }

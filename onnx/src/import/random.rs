@@ -12,16 +12,16 @@ use ir::{Attributes, DType, Type, Value};
 use ops::schema;
 
 use super::context::domain;
-use super::forms::{Form, Written, apply, bind};
+use super::forms::{SourceNode, Translation, apply, bind};
 use super::frame::Bound;
-use super::given::Given;
+use super::given::GivenAttributes;
 use super::terms::{misshapen, operands, there};
 use super::walk::Walk;
 use crate::program::{Node, Program};
 use crate::{Error, tensor};
 
 /// What adds an operator of that name, if its elements are drawn at random.
-pub(super) fn form(op_type: &str) -> Option<Form> {
+pub(super) fn form(op_type: &str) -> Option<Translation> {
     match op_type {
         "RandomUniform" => Some(uniform),
         "RandomUniformLike" => Some(uniform_like),
@@ -65,32 +65,32 @@ fn any_node(program: &Program, holds: impl Fn(&Node) -> bool) -> bool {
 /// The golden ratio's fraction: its multiples are spread evenly between whole numbers.
 const GOLDEN: f64 = 0.618_033_988_749_894_9;
 
-fn uniform<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -> Result<(), Error> {
-    let given = Given::of(written);
+fn uniform<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result<(), Error> {
+    let given = GivenAttributes::of(source);
     let drawn = between(&given)?;
-    filled(walk, written, &given, drawn)
+    filled(walk, source, &given, drawn)
 }
 
-fn uniform_like<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -> Result<(), Error> {
-    let given = Given::of(written);
+fn uniform_like<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result<(), Error> {
+    let given = GivenAttributes::of(source);
     let drawn = between(&given)?;
-    like(walk, written, &given, drawn)
+    like(walk, source, &given, drawn)
 }
 
-fn normal<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -> Result<(), Error> {
-    let given = Given::of(written);
+fn normal<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result<(), Error> {
+    let given = GivenAttributes::of(source);
     let drawn = around(&given)?;
-    filled(walk, written, &given, drawn)
+    filled(walk, source, &given, drawn)
 }
 
-fn normal_like<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -> Result<(), Error> {
-    let given = Given::of(written);
+fn normal_like<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result<(), Error> {
+    let given = GivenAttributes::of(source);
     let drawn = around(&given)?;
-    like(walk, written, &given, drawn)
+    like(walk, source, &given, drawn)
 }
 
 /// Numbers between two others.
-fn between(given: &Given<'_>) -> Result<impl Fn(usize) -> f64 + use<>, Error> {
+fn between(given: &GivenAttributes<'_>) -> Result<impl Fn(usize) -> f64 + use<>, Error> {
     let [low, high] =
         [("low", 0.0), ("high", 1.0)].map(|(name, default)| f64::from(given.float(name).unwrap_or(default)));
     if !(low.is_finite() && high.is_finite() && low <= high) {
@@ -100,7 +100,7 @@ fn between(given: &Given<'_>) -> Result<impl Fn(usize) -> f64 + use<>, Error> {
 }
 
 /// Numbers around a mean.
-fn around(given: &Given<'_>) -> Result<impl Fn(usize) -> f64 + use<>, Error> {
+fn around(given: &GivenAttributes<'_>) -> Result<impl Fn(usize) -> f64 + use<>, Error> {
     let [mean, scale] = [("mean", 0.0), ("scale", 1.0)]
         .map(|(name, default)| f64::from(given.float(name).unwrap_or(default)));
     if !(mean.is_finite() && scale.is_finite() && scale >= 0.0) {
@@ -121,44 +121,44 @@ fn spread(i: usize) -> f64 {
 /// A tensor of the shape that an attribute has.
 fn filled<'p>(
     walk: &mut Walk<'p, '_>,
-    written: &Written<'p, '_>,
-    given: &Given<'_>,
+    source: &SourceNode<'p, '_>,
+    given: &GivenAttributes<'_>,
     drawn: impl Fn(usize) -> f64,
 ) -> Result<(), Error> {
-    let [] = operands(walk, written)?;
+    let [] = operands(walk, source)?;
     let shape = given.ints("shape");
-    let dtype = of(walk, written, given, DType::F32)?;
+    let dtype = of(walk, source, given, DType::F32)?;
     given.finish()?;
     if let Some(size) = shape.iter().find(|&&size| size < 0) {
         return Err(Error::invalid("attribute `shape`", format!("size {size} is negative")));
     }
     let y = open(walk, &Type::new(dtype, shape), drawn)?;
-    bind(walk, written.node, vec![Bound::Tensor(y)])
+    bind(walk, source.node, vec![Bound::Tensor(y)])
 }
 
 /// A tensor of the shape that another one has.
 fn like<'p>(
     walk: &mut Walk<'p, '_>,
-    written: &Written<'p, '_>,
-    given: &Given<'_>,
+    source: &SourceNode<'p, '_>,
+    given: &GivenAttributes<'_>,
     drawn: impl Fn(usize) -> f64,
 ) -> Result<(), Error> {
-    let all: [_; 1] = operands(walk, written)?;
+    let all: [_; 1] = operands(walk, source)?;
     let x = there(&all, 0)?;
     let ty = walk.ty(x);
-    let dtype = of(walk, written, given, ty.dtype)?;
+    let dtype = of(walk, source, given, ty.dtype)?;
     given.finish()?;
     let y = open(walk, &Type { dtype, ..ty }, drawn)?;
     let y = shaped_as(walk, y, x)?;
-    bind(walk, written.node, vec![Bound::Tensor(y)])
+    bind(walk, source.node, vec![Bound::Tensor(y)])
 }
 
-fn bernoulli<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -> Result<(), Error> {
-    let given = Given::of(written);
-    let all: [_; 1] = operands(walk, written)?;
+fn bernoulli<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result<(), Error> {
+    let given = GivenAttributes::of(source);
+    let all: [_; 1] = operands(walk, source)?;
     let p = there(&all, 0)?;
     let ty = walk.ty(p);
-    let dtype = of(walk, written, &given, ty.dtype)?;
+    let dtype = of(walk, source, &given, ty.dtype)?;
     given.finish()?;
     let drawn = open(walk, &ty, spread)?;
     let is_drawn = walk.op("Less", &[drawn, p])?;
@@ -170,16 +170,16 @@ fn bernoulli<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -> Result<(
         y = walk.op("Where", &[is_sure, sure, y])?;
     }
     let y = walk.cast(y, dtype)?;
-    bind(walk, written.node, vec![Bound::Tensor(y)])
+    bind(walk, source.node, vec![Bound::Tensor(y)])
 }
 
-fn multinomial<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -> Result<(), Error> {
-    let given = Given::of(written);
-    let all: [_; 1] = operands(walk, written)?;
+fn multinomial<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result<(), Error> {
+    let given = GivenAttributes::of(source);
+    let all: [_; 1] = operands(walk, source)?;
     let x = there(&all, 0)?;
     let ty = walk.ty(x);
     let count = given.int("sample_size", 1);
-    let dtype = of(walk, written, &given, DType::I32)?;
+    let dtype = of(walk, source, &given, DType::I32)?;
     given.finish()?;
     let [batch, classes] = ty.shape[..] else { return Err(misshapen(0, &ty, "of rank 2")) };
     if count < 0 {
@@ -193,14 +193,14 @@ fn multinomial<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -> Result
     let y = open(walk, &Type::new(exact, [batch, count]), class)?;
     let y = walk.cast(y, dtype)?;
     let y = shaped_as(walk, y, x)?;
-    bind(walk, written.node, vec![Bound::Tensor(y)])
+    bind(walk, source.node, vec![Bound::Tensor(y)])
 }
 
 /// The dtype that an attribute states, or that there is without one.
 fn of(
     walk: &Walk<'_, '_>,
-    written: &Written<'_, '_>,
-    given: &Given<'_>,
+    source: &SourceNode<'_, '_>,
+    given: &GivenAttributes<'_>,
     otherwise: DType,
 ) -> Result<DType, Error> {
     given.ignore("seed");
@@ -212,7 +212,7 @@ fn of(
             tensor::dtype_of(code).map_err(|e| e.inside(what))?
         }
     };
-    let schema = schema::in_force(written.node.rest.op_type(), walk.context.declared);
+    let schema = schema::in_force(source.node.rest.op_type(), walk.context.declared);
     let allowed = schema.and_then(|schema| schema.outputs.first()).map(|output| output.dtypes);
     if allowed.is_some_and(|allowed| !allowed.contains(dtype)) {
         return Err(Error::invalid(what, format!("the operator gives no {dtype} in this opset")));

@@ -14,7 +14,7 @@ use ir::{Attributes, Type, Value};
 use cells::{Cell, State};
 use weights::Weights;
 
-use super::forms::{Form, Written, apply, bind, one, tensor};
+use super::forms::{SourceNode, Translation, apply, bind, one, tensor};
 use super::frame::Bound;
 use super::terms::operands;
 use super::walk::{Walk, few};
@@ -23,11 +23,11 @@ use crate::program::Node;
 use crate::proto::AttributeProto;
 
 /// The function that writes out an operator of this name, if it is a recurrent network.
-pub(super) fn form(op_type: &str) -> Option<Form> {
+pub(super) fn form(op_type: &str) -> Option<Translation> {
     match op_type {
-        "RNN" => Some(|walk, written| write(walk, written, Cell::Rnn)),
-        "GRU" => Some(|walk, written| write(walk, written, Cell::Gru)),
-        "LSTM" => Some(|walk, written| write(walk, written, Cell::Lstm)),
+        "RNN" => Some(|walk, source| write(walk, source, Cell::Rnn)),
+        "GRU" => Some(|walk, source| write(walk, source, Cell::Gru)),
+        "LSTM" => Some(|walk, source| write(walk, source, Cell::Lstm)),
         _ => None,
     }
 }
@@ -126,10 +126,10 @@ struct Walked {
     last: State,
 }
 
-fn write<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>, cell: Cell) -> Result<(), Error> {
-    let node = written.node;
-    operands::<8>(walk, written)?;
-    let settings = Settings::read(written.attributes)?;
+fn write<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>, cell: Cell) -> Result<(), Error> {
+    let node = source.node;
+    operands::<8>(walk, source)?;
+    let settings = Settings::read(source.attributes)?;
     let in_steps = |walk: &mut Walk<'p, '_>, value| {
         if settings.batch_first { swapped(walk, value) } else { Ok(value) }
     };

@@ -21,15 +21,15 @@ use ir::{Attributes, DType, Type, Value};
 
 use axes::Axis;
 
-use super::forms::{self, Form, Written, bind, given_value};
+use super::forms::{self, SourceNode, Translation, bind, given_value};
 use super::frame::Bound;
-use super::given::Given;
+use super::given::GivenAttributes;
 use super::terms::{operands, there};
 use super::walk::Walk;
 use crate::Error;
 
 /// The function that writes out an operator of this name, if it resizes.
-pub(super) fn form(op_type: &str) -> Option<Form> {
+pub(super) fn form(op_type: &str) -> Option<Translation> {
     match op_type {
         "Resize" | "Upsample" => Some(resize),
         _ => None,
@@ -86,7 +86,7 @@ struct Settings {
 }
 
 impl Settings {
-    fn read(given: &Given<'_>, declared: u32) -> Result<Self, Error> {
+    fn read(given: &GivenAttributes<'_>, declared: u32) -> Result<Self, Error> {
         let unknown = |name: &str, value: &str| {
             Error::invalid(format!("attribute `{name}`"), format!("there is no {value}"))
         };
@@ -144,14 +144,14 @@ impl Settings {
     }
 }
 
-fn resize<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -> Result<(), Error> {
+fn resize<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result<(), Error> {
     let declared = walk.context.declared;
-    let operands = operands::<4>(walk, written)?;
+    let operands = operands::<4>(walk, source)?;
     let x = there(&operands, 0)?;
     let (settings, axes, from) = {
-        let given = Given::of(written);
+        let given = GivenAttributes::of(source);
         let settings = Settings::read(&given, declared)?;
-        let (axes, from) = axes::read(walk, written, &given, &settings, x)?;
+        let (axes, from) = axes::read(walk, source, &given, &settings, x)?;
         given.finish()?;
         (settings, axes, from)
     };
@@ -176,7 +176,7 @@ fn resize<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -> Result<(), 
         }
     }
     let y = given_value(walk, y, &from)?;
-    bind(walk, written.node, vec![Bound::Tensor(y)])
+    bind(walk, source.node, vec![Bound::Tensor(y)])
 }
 
 /// The elements next to the coordinates.

@@ -4,7 +4,9 @@
 use ir::{Attributes, DType, Value};
 
 use super::declared::Declared;
-use super::forms::{Form, Read, Written, apply, bind, body, given_value, need, number, stack, tensor, whole};
+use super::forms::{
+    Read, SourceNode, Translation, apply, bind, body, given_value, need, number, stack, tensor, whole,
+};
 use super::frame::{Bound, Sequence};
 use super::origin::Inside;
 use super::terms::{misshapen, operands, there};
@@ -14,7 +16,7 @@ use crate::program::{Node, ValueId};
 use crate::tensor::dtype_of;
 
 /// What adds an operator of that name, if it handles sequences or optionals.
-pub(super) fn form(op_type: &str) -> Option<Form> {
+pub(super) fn form(op_type: &str) -> Option<Translation> {
     match op_type {
         "SequenceEmpty" => Some(none),
         "SequenceConstruct" => Some(construct),
@@ -60,7 +62,10 @@ fn position(
     })
 }
 
-fn none<'p>(walk: &mut Walk<'p, '_>, &Written { node, attributes }: &Written<'p, '_>) -> Result<(), Error> {
+fn none<'p>(
+    walk: &mut Walk<'p, '_>,
+    &SourceNode { node, attributes }: &SourceNode<'p, '_>,
+) -> Result<(), Error> {
     let code = attributes.iter().find(|a| a.name() == "dtype").map(|a| a.i());
     let dtype = match code.map(i32::try_from) {
         None => DType::F32,
@@ -84,7 +89,10 @@ fn fits(walk: &Walk<'_, '_>, sequence: &Sequence, item: Value, slot: usize) -> R
     }
 }
 
-fn construct<'p>(walk: &mut Walk<'p, '_>, &Written { node, .. }: &Written<'p, '_>) -> Result<(), Error> {
+fn construct<'p>(
+    walk: &mut Walk<'p, '_>,
+    &SourceNode { node, .. }: &SourceNode<'p, '_>,
+) -> Result<(), Error> {
     let mut sequence = Sequence::default();
     for slot in 0..node.inputs.len() {
         let item = tensor(walk, node, slot)?;
@@ -94,7 +102,7 @@ fn construct<'p>(walk: &mut Walk<'p, '_>, &Written { node, .. }: &Written<'p, '_
     bind(walk, node, vec![Bound::Sequence(sequence)])
 }
 
-fn insert<'p>(walk: &mut Walk<'p, '_>, &Written { node, .. }: &Written<'p, '_>) -> Result<(), Error> {
+fn insert<'p>(walk: &mut Walk<'p, '_>, &SourceNode { node, .. }: &SourceNode<'p, '_>) -> Result<(), Error> {
     let mut sequence = sequence(walk, node, 0)?;
     let item = tensor(walk, node, 1)?;
     fits(walk, &sequence, item, 1)?;
@@ -106,7 +114,7 @@ fn insert<'p>(walk: &mut Walk<'p, '_>, &Written { node, .. }: &Written<'p, '_>) 
     bind(walk, node, vec![Bound::Sequence(sequence)])
 }
 
-fn erase<'p>(walk: &mut Walk<'p, '_>, &Written { node, .. }: &Written<'p, '_>) -> Result<(), Error> {
+fn erase<'p>(walk: &mut Walk<'p, '_>, &SourceNode { node, .. }: &SourceNode<'p, '_>) -> Result<(), Error> {
     let mut sequence = sequence(walk, node, 0)?;
     let at = match node.inputs.get(1).copied().flatten() {
         Some(id) => Some(position(walk, &mut sequence, id, 0)?),
@@ -117,7 +125,7 @@ fn erase<'p>(walk: &mut Walk<'p, '_>, &Written { node, .. }: &Written<'p, '_>) -
     bind(walk, node, vec![Bound::Sequence(sequence)])
 }
 
-fn at<'p>(walk: &mut Walk<'p, '_>, &Written { node, .. }: &Written<'p, '_>) -> Result<(), Error> {
+fn at<'p>(walk: &mut Walk<'p, '_>, &SourceNode { node, .. }: &SourceNode<'p, '_>) -> Result<(), Error> {
     let mut sequence = sequence(walk, node, 0)?;
     let at = position(walk, &mut sequence, need(node, 1)?, 0)?;
     let item = given_value(walk, sequence.items[at], &sequence.given)?;
@@ -126,7 +134,7 @@ fn at<'p>(walk: &mut Walk<'p, '_>, &Written { node, .. }: &Written<'p, '_>) -> R
 
 fn sequence_length<'p>(
     walk: &mut Walk<'p, '_>,
-    &Written { node, .. }: &Written<'p, '_>,
+    &SourceNode { node, .. }: &SourceNode<'p, '_>,
 ) -> Result<(), Error> {
     let sequence = sequence(walk, node, 0)?;
     let length = length(walk, &sequence)?;
@@ -141,7 +149,7 @@ pub(super) fn length(walk: &mut Walk<'_, '_>, sequence: &Sequence) -> Result<Val
 
 /// `SequenceMap`: its body once for each element of the first sequence, with the elements at its place in the others, and
 /// with the tensors among its operands.
-fn map<'p>(walk: &mut Walk<'p, '_>, &Written { node, .. }: &Written<'p, '_>) -> Result<(), Error> {
+fn map<'p>(walk: &mut Walk<'p, '_>, &SourceNode { node, .. }: &SourceNode<'p, '_>) -> Result<(), Error> {
     let body = body(node, "body")?;
     let length = sequence(walk, node, 0)?.items.len();
     let operands = node.inputs.iter().map(|id| walk.frame.get(id.ok_or_else(absent)?).cloned());
@@ -191,7 +199,10 @@ fn absent() -> Error {
 }
 
 /// `ConcatFromSequence`: along an axis that is there, or along a new one.
-fn concat<'p>(walk: &mut Walk<'p, '_>, &Written { node, attributes }: &Written<'p, '_>) -> Result<(), Error> {
+fn concat<'p>(
+    walk: &mut Walk<'p, '_>,
+    &SourceNode { node, attributes }: &SourceNode<'p, '_>,
+) -> Result<(), Error> {
     let Sequence { items, given, .. } = sequence(walk, node, 0)?;
     let int = |name: &str| attributes.iter().find(|a| a.name() == name).map(|a| a.i());
     let axis = int("axis").ok_or_else(|| Error::invalid("attribute `axis`", "it must be there"))?;
@@ -220,9 +231,9 @@ fn concat<'p>(walk: &mut Walk<'p, '_>, &Written { node, attributes }: &Written<'
 }
 
 /// `SplitToSequence`: in pieces of one size, of sizes that are listed, or of one element each.
-fn split<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -> Result<(), Error> {
-    let Written { node, attributes } = *written;
-    let x = there(&operands::<2>(walk, written)?, 0)?;
+fn split<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result<(), Error> {
+    let SourceNode { node, attributes } = *source;
+    let x = there(&operands::<2>(walk, source)?, 0)?;
     let int =
         |name: &str, default: i64| attributes.iter().find(|a| a.name() == name).map_or(default, |a| a.i());
     let ty = walk.graph.ty(x).clone();
@@ -271,7 +282,7 @@ fn equal_parts(extent: i64, size: i64) -> Result<Vec<i64>, Error> {
 /// Optional: what it is given, or nothing.
 fn optional<'p>(
     walk: &mut Walk<'p, '_>,
-    &Written { node, attributes }: &Written<'p, '_>,
+    &SourceNode { node, attributes }: &SourceNode<'p, '_>,
 ) -> Result<(), Error> {
     let ty = attributes.iter().find(|a| a.name() == "type").and_then(|a| a.tp.as_ref());
     let held = match node.inputs.first().copied().flatten() {
@@ -290,7 +301,10 @@ fn optional<'p>(
     bind(walk, node, vec![held])
 }
 
-fn has_element<'p>(walk: &mut Walk<'p, '_>, &Written { node, .. }: &Written<'p, '_>) -> Result<(), Error> {
+fn has_element<'p>(
+    walk: &mut Walk<'p, '_>,
+    &SourceNode { node, .. }: &SourceNode<'p, '_>,
+) -> Result<(), Error> {
     let held = match node.inputs.first().copied().flatten() {
         Some(id) => walk.frame.get(id)?.clone(),
         None => Bound::Absent,
@@ -313,7 +327,10 @@ pub(super) fn presence(walk: &mut Walk<'_, '_>, held: &Bound) -> Result<Value, E
     given_value(walk, truth, from)
 }
 
-fn get_element<'p>(walk: &mut Walk<'p, '_>, &Written { node, .. }: &Written<'p, '_>) -> Result<(), Error> {
+fn get_element<'p>(
+    walk: &mut Walk<'p, '_>,
+    &SourceNode { node, .. }: &SourceNode<'p, '_>,
+) -> Result<(), Error> {
     let id = need(node, 0)?;
     match walk.frame.get(id)?.clone() {
         Bound::Nothing(_) | Bound::Absent => {

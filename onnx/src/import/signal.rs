@@ -13,21 +13,21 @@ use ir::{Attributes, DType, Value};
 
 use turns::{Direction, Transform};
 
-use super::forms::{Form, Read, Written, bind, given_value, whole};
+use super::forms::{Read, SourceNode, Translation, bind, given_value, whole};
 use super::frame::Bound;
-use super::given::Given;
+use super::given::GivenAttributes;
 use super::terms::{misshapen, operands, there};
 use super::walk::Walk;
 use crate::Error;
 use crate::tensor;
 
 /// The function that writes out an operator of this name, if it is about signals.
-pub(super) fn form(op_type: &str) -> Option<Form> {
+pub(super) fn form(op_type: &str) -> Option<Translation> {
     match op_type {
-        "BlackmanWindow" => Some(|walk, written| window(walk, written, &[0.42, -0.5, 0.08])),
+        "BlackmanWindow" => Some(|walk, source| window(walk, source, &[0.42, -0.5, 0.08])),
         "DFT" => Some(dft),
-        "HammingWindow" => Some(|walk, written| window(walk, written, &[25.0 / 46.0, -21.0 / 46.0])),
-        "HannWindow" => Some(|walk, written| window(walk, written, &[0.5, -0.5])),
+        "HammingWindow" => Some(|walk, source| window(walk, source, &[25.0 / 46.0, -21.0 / 46.0])),
+        "HannWindow" => Some(|walk, source| window(walk, source, &[0.5, -0.5])),
         "MelWeightMatrix" => Some(mel::matrix),
         "STFT" => Some(stft),
         _ => None,
@@ -35,22 +35,26 @@ pub(super) fn form(op_type: &str) -> Option<Form> {
 }
 
 /// The whole number that an operand holds; `None` if the operand is left out.
-fn number(walk: &mut Walk<'_, '_>, written: &Written<'_, '_>, i: usize) -> Result<Option<Read<i64>>, Error> {
-    match written.node.inputs.get(i).copied().flatten() {
+fn number(
+    walk: &mut Walk<'_, '_>,
+    source: &SourceNode<'_, '_>,
+    i: usize,
+) -> Result<Option<Read<i64>>, Error> {
+    match source.node.inputs.get(i).copied().flatten() {
         Some(id) if !walk.is_absent(Some(id)) => whole(walk, id).map(Some),
         _ => Ok(None),
     }
 }
 
 /// A sum of cosines of multiples of one angle.
-fn window<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>, factors: &[f64]) -> Result<(), Error> {
-    let given = Given::of(written);
+fn window<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>, factors: &[f64]) -> Result<(), Error> {
+    let given = GivenAttributes::of(source);
     let (is_periodic, code) = (given.int("periodic", 1) != 0, given.int("output_datatype", 1));
     given.finish()?;
     let dtype = i32::try_from(code).ok().and_then(|code| tensor::dtype_of(code).ok());
     let dtype =
         dtype.ok_or_else(|| Error::invalid("attribute `output_datatype`", format!("it is {code}")))?;
-    let Some(size) = number(walk, written, 0)? else {
+    let Some(size) = number(walk, source, 0)? else {
         return Err(Error::invalid("operand 0", "it must be there"));
     };
     let period = if is_periodic { size.is } else { size.is.saturating_sub(1) };
@@ -75,18 +79,18 @@ fn window<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>, factors: &[f64
     }
     let y = walk.cast(sum, dtype)?;
     let y = given_value(walk, y, size.from.as_slice())?;
-    bind(walk, written.node, vec![Bound::Tensor(y)])
+    bind(walk, source.node, vec![Bound::Tensor(y)])
 }
 
-fn dft<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -> Result<(), Error> {
-    let operands = operands::<3>(walk, written)?;
+fn dft<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result<(), Error> {
+    let operands = operands::<3>(walk, source)?;
     let x = there(&operands, 0)?;
-    let given = Given::of(written);
+    let given = GivenAttributes::of(source);
     let (is_inverse, is_half) = (given.int("inverse", 0) != 0, given.int("onesided", 0) != 0);
     // From opset 20 on it is an operand.
     let attribute = given.int("axis", 1);
     given.finish()?;
-    let (length, axis) = (number(walk, written, 1)?, number(walk, written, 2)?);
+    let (length, axis) = (number(walk, source, 1)?, number(walk, source, 2)?);
     let usual = if walk.context.declared < 20 { attribute } else { -2 };
     let ty = walk.ty(x);
     let axis_is = ops::rule::axis(axis.map_or(usual, |axis| axis.is), ty.rank())
@@ -106,17 +110,17 @@ fn dft<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -> Result<(), Err
     let y = transform.along(walk, x, axis_is)?;
     let from: Vec<Value> = [length, axis].into_iter().flatten().filter_map(|read| read.from).collect();
     let y = given_value(walk, y, &from)?;
-    bind(walk, written.node, vec![Bound::Tensor(y)])
+    bind(walk, source.node, vec![Bound::Tensor(y)])
 }
 
 /// STFT: frames of the signal, one each step, times a window and transformed.
-fn stft<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -> Result<(), Error> {
-    let operands = operands::<4>(walk, written)?;
+fn stft<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result<(), Error> {
+    let operands = operands::<4>(walk, source)?;
     let x = there(&operands, 0)?;
-    let given = Given::of(written);
+    let given = GivenAttributes::of(source);
     let is_half = given.int("onesided", 1) != 0;
     given.finish()?;
-    let (step, length) = (number(walk, written, 1)?, number(walk, written, 3)?);
+    let (step, length) = (number(walk, source, 1)?, number(walk, source, 3)?);
     let ty = walk.ty(x);
     let (&[_, all, _], Some(step)) = (&ty.shape[..], step) else {
         return Err(misshapen(0, &ty, "of a batch, a signal and its parts"));
@@ -145,5 +149,5 @@ fn stft<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -> Result<(), Er
     let y = Transform { direction, length: frame }.along(walk, signal, 2)?;
     let from: Vec<Value> = [Some(step), length].into_iter().flatten().filter_map(|read| read.from).collect();
     let y = given_value(walk, y, &from)?;
-    bind(walk, written.node, vec![Bound::Tensor(y)])
+    bind(walk, source.node, vec![Bound::Tensor(y)])
 }

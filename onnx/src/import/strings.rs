@@ -18,9 +18,9 @@ use std::sync::Arc;
 use ir::datum::text_of;
 use ir::{DType, Strings, Value};
 
-use super::forms::{Form, Written, bind, given_value, need};
+use super::forms::{SourceNode, Translation, bind, given_value, need};
 use super::frame::{Bound, Texts};
-use super::given::Given;
+use super::given::GivenAttributes;
 use super::terms::misshapen;
 use super::walk::Walk;
 use crate::external::External;
@@ -32,7 +32,7 @@ use crate::{Error, tensor};
 const MOST: usize = 1 << 16;
 
 /// The function that writes out an operator of this name, if it takes strings alone.
-pub(super) fn form(op_type: &str) -> Option<Form> {
+pub(super) fn form(op_type: &str) -> Option<Translation> {
     match op_type {
         "RegexFullMatch" => Some(pattern::matched),
         "StringConcat" => Some(concatenated),
@@ -50,10 +50,10 @@ pub(super) fn takes(walk: &Walk<'_, '_>, node: &Node, op_type: &str) -> bool {
 }
 
 /// Adds such an operator.
-pub(super) fn apply<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -> Result<(), Error> {
-    match written.node.rest.op_type() {
-        "Equal" => equal(walk, written),
-        _ => measured(walk, written),
+pub(super) fn apply<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result<(), Error> {
+    match source.node.rest.op_type() {
+        "Equal" => equal(walk, source),
+        _ => measured(walk, source),
     }
 }
 
@@ -187,32 +187,31 @@ fn pairs(walk: &mut Walk<'_, '_>, node: &Node) -> Result<Pairs, Error> {
     Ok(Pairs { shape, texts, from: a.from.into_iter().chain(b.from).collect() })
 }
 
-fn equal<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -> Result<(), Error> {
-    Given::of(written).finish()?;
-    let Pairs { shape, texts, from } = pairs(walk, written.node)?;
+fn equal<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result<(), Error> {
+    GivenAttributes::of(source).finish()?;
+    let Pairs { shape, texts, from } = pairs(walk, source.node)?;
     let y = walk.integers(DType::Bool, &shape, |i| (texts[i][0] == texts[i][1]).into())?;
     let y = given_value(walk, y, &from)?;
-    bind(walk, written.node, vec![Bound::Tensor(y)])
+    bind(walk, source.node, vec![Bound::Tensor(y)])
 }
 
-fn concatenated<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -> Result<(), Error> {
-    Given::of(written).finish()?;
-    let Pairs { shape, texts, from } = pairs(walk, written.node)?;
+fn concatenated<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result<(), Error> {
+    GivenAttributes::of(source).finish()?;
+    let Pairs { shape, texts, from } = pairs(walk, source.node)?;
     let texts: Vec<String> = texts.into_iter().map(|pair| pair.concat()).collect();
     let y = made(walk, shape, &texts, from)?;
-    bind(walk, written.node, vec![y])
+    bind(walk, source.node, vec![y])
 }
 
 /// Shape and Size, which read no string.
-fn measured<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -> Result<(), Error> {
-    let given = Given::of(written);
+fn measured<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result<(), Error> {
+    let given = GivenAttributes::of(source);
     let (first, last) = (given.int("start", 0), given.whole("end"));
     given.finish()?;
-    let Bound::Strings(Texts { shape, given, items }) = walk.frame.get(need(written.node, 0)?)?.clone()
-    else {
+    let Bound::Strings(Texts { shape, given, items }) = walk.frame.get(need(source.node, 0)?)?.clone() else {
         return Err(Error::invalid("operand 0", "it must be of strings"));
     };
-    let y = if written.node.rest.op_type() == "Size" {
+    let y = if source.node.rest.op_type() == "Size" {
         walk.integers(DType::I64, &[], |_| items.len() as i128)?
     } else {
         let rank = shape.len() as i64;
@@ -221,7 +220,7 @@ fn measured<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -> Result<()
         walk.integers(DType::I64, &[part.len() as i64], |i| part[i].into())?
     };
     let y = given_value(walk, y, &given)?;
-    bind(walk, written.node, vec![Bound::Tensor(y)])
+    bind(walk, source.node, vec![Bound::Tensor(y)])
 }
 
 /// Why strings have not the shape that they must have.

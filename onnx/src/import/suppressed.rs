@@ -9,15 +9,15 @@ use std::sync::Arc;
 
 use ir::{DType, Tensor, Value};
 
-use super::forms::{Form, Written, bind, given_value, need};
+use super::forms::{SourceNode, Translation, bind, given_value, need};
 use super::frame::Bound;
-use super::given::Given;
+use super::given::GivenAttributes;
 use super::terms::{misshapen, operands, there};
 use super::walk::Walk;
 use crate::Error;
 
 /// The function that writes out an operator of this name, if it is NonMaxSuppression.
-pub(super) fn form(op_type: &str) -> Option<Form> {
+pub(super) fn form(op_type: &str) -> Option<Translation> {
     match op_type {
         "NonMaxSuppression" => Some(suppressed),
         _ => None,
@@ -160,9 +160,9 @@ impl Limits {
     }
 }
 
-fn suppressed<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -> Result<(), Error> {
-    let operands = operands::<5>(walk, written)?;
-    let given = Given::of(written);
+fn suppressed<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result<(), Error> {
+    let operands = operands::<5>(walk, source)?;
+    let given = GivenAttributes::of(source);
     let is_middle = given.int("center_point_box", 0);
     given.finish()?;
     let [boxes, scores] = [walk.ty(there(&operands, 0)?), walk.ty(there(&operands, 1)?)];
@@ -177,7 +177,7 @@ fn suppressed<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -> Result<
         if operands[i].is_none() {
             return Ok(None);
         }
-        let (tensor, read) = walk.read(need(written.node, i)?)?;
+        let (tensor, read) = walk.read(need(source.node, i)?)?;
         from.extend(read);
         Ok(Some(tensor))
     };
@@ -207,7 +207,7 @@ fn suppressed<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -> Result<
     }
     let y = walk.integers(DType::I64, &[selected.len() as i64, 3], |i| selected[i / 3][i % 3].into())?;
     let y = given_value(walk, y, &from)?;
-    bind(walk, written.node, vec![Bound::Tensor(y)])
+    bind(walk, source.node, vec![Bound::Tensor(y)])
 }
 
 /// The selected boxes of one class, in the order of their selection.

@@ -4,7 +4,7 @@
 use ir::{Attributes, DType, Tensor, Type, Value};
 use ops::schema::{self, Arity, Parameter};
 
-use super::forms::{self, Written};
+use super::forms::{self, SourceNode};
 use super::walk::Walk;
 use crate::Error;
 
@@ -19,13 +19,13 @@ const TRACE: f64 = 1e-30;
 /// dtype. An operand that is left out is `None`, at the end too.
 pub(super) fn operands<const N: usize>(
     walk: &mut Walk<'_, '_>,
-    written: &Written<'_, '_>,
+    source: &SourceNode<'_, '_>,
 ) -> Result<[Option<Value>; N], Error> {
     let mut operands = [None; N];
-    let Some(schema) = schema::in_force(written.node.rest.op_type(), walk.context.declared) else {
+    let Some(schema) = schema::in_force(source.node.rest.op_type(), walk.context.declared) else {
         return Ok(operands);
     };
-    let (most, inputs) = (schema.inputs.len().min(N), &written.node.inputs);
+    let (most, inputs) = (schema.inputs.len().min(N), &source.node.inputs);
     if inputs.len() > most {
         let why = format!("there are {}, but at most {most} in this opset", inputs.len());
         return Err(Error::invalid("operands", why));

@@ -8,9 +8,9 @@
 
 use ir::{DType, Value};
 
-use super::forms::{Form, Written, bind, tensor};
+use super::forms::{SourceNode, Translation, bind, tensor};
 use super::frame::Bound;
-use super::given::Given;
+use super::given::GivenAttributes;
 use super::terms::misshapen;
 use super::walk::Walk;
 use crate::Error;
@@ -19,7 +19,7 @@ use crate::Error;
 pub(super) const DOMAIN: &str = "ai.onnx.preview.training";
 
 /// What adds an operator of that name of the domain.
-pub(super) fn form(op_type: &str) -> Option<Form> {
+pub(super) fn form(op_type: &str) -> Option<Translation> {
     match op_type {
         "Adagrad" => Some(adagrad),
         "Adam" => Some(adam),
@@ -41,9 +41,9 @@ struct Step {
 /// The operands: the rate, the count of updates, and `N` tensors for each that is updated.
 fn operands<const N: usize>(
     walk: &mut Walk<'_, '_>,
-    written: &Written<'_, '_>,
+    source: &SourceNode<'_, '_>,
 ) -> Result<(Step, Vec<[Value; N]>), Error> {
-    let node = written.node;
+    let node = source.node;
     let (rate, count) = (tensor(walk, node, 0)?, tensor(walk, node, 1)?);
     let dtype = walk.ty(rate).dtype;
     if !matches!(dtype, DType::F32 | DType::F64) || walk.ty(rate).count() != 1 {
@@ -132,19 +132,19 @@ impl Step {
 /// Lets the results stand for what each tensor became, kind by kind.
 fn finish<const N: usize>(
     walk: &mut Walk<'_, '_>,
-    written: &Written<'_, '_>,
+    source: &SourceNode<'_, '_>,
     results: &[[Value; N]],
 ) -> Result<(), Error> {
     let all = (0..N).flat_map(|kind| results.iter().map(move |of| Bound::Tensor(of[kind])));
-    bind(walk, written.node, all.collect())
+    bind(walk, source.node, all.collect())
 }
 
-fn adagrad<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -> Result<(), Error> {
-    let given = Given::of(written);
+fn adagrad<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result<(), Error> {
+    let given = GivenAttributes::of(source);
     let [norm, decay] = ["norm_coefficient", "decay_factor"].map(|name| given.float(name).unwrap_or(0.0));
     let epsilon = given.float("epsilon").unwrap_or(1e-6);
     given.finish()?;
-    let (step, all) = operands::<3>(walk, written)?;
+    let (step, all) = operands::<3>(walk, source)?;
     let mut rate = step.rate;
     if decay != 0.0 {
         let (decay, one) = (step.number(walk, decay)?, step.number(walk, 1.0)?);
@@ -159,17 +159,17 @@ fn adagrad<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -> Result<(),
         let h = walk.op("Add", &[h, square])?;
         results.push([step.adapted(walk, x, [rate, g, h], epsilon)?, h]);
     }
-    finish(walk, written, &results)
+    finish(walk, source, &results)
 }
 
-fn adam<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -> Result<(), Error> {
-    let given = Given::of(written);
+fn adam<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result<(), Error> {
+    let given = GivenAttributes::of(source);
     let [norm, after] =
         ["norm_coefficient", "norm_coefficient_post"].map(|name| given.float(name).unwrap_or(0.0));
     let (alpha, beta) = (given.float("alpha").unwrap_or(0.9), given.float("beta").unwrap_or(0.999));
     let epsilon = given.float("epsilon").unwrap_or(1e-6);
     given.finish()?;
-    let (step, all) = operands::<4>(walk, written)?;
+    let (step, all) = operands::<4>(walk, source)?;
     let (alpha, beta) = (step.number(walk, alpha)?, step.number(walk, beta)?);
     let (rest_of_alpha, rest_of_beta) = (step.rest(walk, alpha)?, step.rest(walk, beta)?);
     let power = walk.op("Pow", &[beta, step.count])?;
@@ -194,11 +194,11 @@ fn adam<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -> Result<(), Er
         }
         results.push([x, v, h]);
     }
-    finish(walk, written, &results)
+    finish(walk, source, &results)
 }
 
-fn momentum<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -> Result<(), Error> {
-    let given = Given::of(written);
+fn momentum<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result<(), Error> {
+    let given = GivenAttributes::of(source);
     let [alpha, beta, norm] = ["alpha", "beta", "norm_coefficient"].map(|name| {
         given.float(name).ok_or_else(|| Error::invalid(format!("attribute `{name}`"), "it must be there"))
     });
@@ -210,7 +210,7 @@ fn momentum<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -> Result<()
         "standard" => false,
         other => return Err(Error::invalid("attribute `mode`", format!("there is no mode `{other}`"))),
     };
-    let (step, all) = operands::<3>(walk, written)?;
+    let (step, all) = operands::<3>(walk, source)?;
     let (alpha, beta, one) = (step.number(walk, alpha)?, step.number(walk, beta)?, step.number(walk, 1.0)?);
     let beta = walk.op("Where", &[step.is_later, beta, one])?;
     let mut results = Vec::with_capacity(all.len());
@@ -224,5 +224,5 @@ fn momentum<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -> Result<()
         }
         results.push([moved(walk, x, step.rate, direction)?, v]);
     }
-    finish(walk, written, &results)
+    finish(walk, source, &results)
 }

@@ -7,9 +7,9 @@ use std::collections::BTreeMap;
 
 use ir::{Attributes, DType, Tensor, Value};
 
-use super::forms::{Form, Written, bind, given_value};
+use super::forms::{SourceNode, Translation, bind, given_value};
 use super::frame::Bound;
-use super::given::Given;
+use super::given::GivenAttributes;
 use super::terms::{operands, there};
 use super::walk::Walk;
 use crate::Error;
@@ -18,16 +18,16 @@ use crate::Error;
 const MOST: i64 = 1 << 24;
 
 /// The function that writes out an operator of this name, if it is Unique.
-pub(super) fn form(op_type: &str) -> Option<Form> {
+pub(super) fn form(op_type: &str) -> Option<Translation> {
     match op_type {
         "Unique" => Some(unique),
         _ => None,
     }
 }
 
-fn unique<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -> Result<(), Error> {
-    let operands = operands::<1>(walk, written)?;
-    let given = Given::of(written);
+fn unique<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result<(), Error> {
+    let operands = operands::<1>(walk, source)?;
+    let given = GivenAttributes::of(source);
     let (axis, is_sorted) = (given.whole("axis"), given.int("sorted", 1) != 0);
     given.finish()?;
     let mut x = there(&operands, 0)?;
@@ -40,7 +40,7 @@ fn unique<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -> Result<(), 
         None => 0,
     };
     let mut shape = ty.shape.clone();
-    if !written.attributes.iter().any(|attribute| attribute.name() == "axis") {
+    if !source.attributes.iter().any(|attribute| attribute.name() == "axis") {
         shape = vec![ty.count()];
         x = walk.reshaped(x, &shape)?;
     }
@@ -70,7 +70,7 @@ fn unique<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -> Result<(), 
     let results = [y, first, inverse, counts];
     let results = results.map(|result| given_value(walk, result, from.as_slice()).map(Bound::Tensor));
     let results = results.into_iter().collect::<Result<Vec<Bound>, Error>>()?;
-    bind(walk, written.node, results)
+    bind(walk, source.node, results)
 }
 
 fn numbers(walk: &mut Walk<'_, '_>, count: usize, number: impl Fn(usize) -> usize) -> Result<Value, Error> {

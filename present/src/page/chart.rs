@@ -12,10 +12,10 @@ const WIDTH: f64 = 720.0;
 const HEIGHT: f64 = 130.0;
 
 /// A kind of verdict: its class in the style sheet, what it is called, and how many of a tally are of it.
-type Kind = (&'static str, &'static str, fn(&Tally) -> u64);
+type VerdictKind = (&'static str, &'static str, fn(&Tally) -> u64);
 
 /// The kinds from the bottom of a column to its top.
-const KINDS: [Kind; 3] = [
+const KINDS: [VerdictKind; 3] = [
     ("bug", "wrong", |t| t.bug),
     ("pass", "right", |t| t.pass),
     ("incomparable", "say nothing", |t| t.incomparable),

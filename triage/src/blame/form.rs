@@ -10,7 +10,7 @@ use worker::{Outcome, WorkerError};
 
 use super::{AskedAlone, Blamed, Suspect};
 use crate::composite::{Composite, composites};
-use crate::forms::{self, Form, Forms, Led, Parameter, Undone, Written};
+use crate::forms::{self, BoundProgram, Forms, Led, Parameter, ProgramForm, Undone};
 use crate::symptom_match::{SymptomMatch, same_cause};
 use harness::case;
 use harness::isolate::Trial;
@@ -58,7 +58,7 @@ impl Suspect<'_> {
         &self,
         target: &Target,
         finding: &Finding,
-        Written { program, interface }: &Written,
+        BoundProgram { program, interface }: &BoundProgram,
     ) -> Result<Blamed, WorkerError> {
         let inputs = interface.values_of(&case::named(self.model, self.inputs.to_vec()));
         let seen = self.ask_seen(target, finding, program, &inputs)?;
@@ -80,7 +80,7 @@ impl Suspect<'_> {
         for Undone { form, about, program: without } in forms.undone() {
             if !shows(target, finding, self.trial_of(&without, &inputs))? {
                 let (name, about) = match form {
-                    Form::Parameters => self
+                    ProgramForm::Parameters => self
                         .parameter_of(target, finding, &forms, &inputs)?
                         .unwrap_or((form.name().to_owned(), about)),
                     _ => (form.name().to_owned(), about),
@@ -98,7 +98,7 @@ impl Suspect<'_> {
         match inside.and_then(|without| Some((forms::lead(&without, &inputs).ok()?, without))) {
             Some((Led { model, inputs, interface, .. }, program)) => {
                 let suspect = Suspect::new(&model, &inputs, self.profile);
-                suspect.blame_form(target, finding, &Written { program, interface })
+                suspect.blame_form(target, finding, &BoundProgram { program, interface })
             }
             // Where the target does not run the model it may lack what an operator is written out in, and one that fails alone is as good a
             // suspect as there is.
@@ -146,7 +146,7 @@ impl Suspect<'_> {
         let all = forms.parameters();
         for Parameter { name, gives, program } in &all {
             if all.len() == 1 || !shows(target, finding, self.trial_of(program, inputs))? {
-                return Ok(Some((format!("{} of {name}", Form::Parameters.name()), *gives)));
+                return Ok(Some((format!("{} of {name}", ProgramForm::Parameters.name()), *gives)));
             }
         }
         Ok(None)

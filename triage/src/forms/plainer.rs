@@ -3,17 +3,17 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use interp::{Profile, Taps};
-use ir::{Datum, Kind, Tensor, Type, Wanted};
+use ir::{Datum, DatumKind, Tensor, Type, Wanted};
 use onnx::export::value_info;
 use onnx::program::{Port, Program, ValueId};
 
-use super::{Form, Led, gives, lead};
+use super::{Led, ProgramForm, gives, lead};
 use crate::composite;
 
 /// What is said in plainer words, all of one form at once.
 pub(super) struct Plainer {
     /// The form.
-    pub(super) form: Form,
+    pub(super) form: ProgramForm,
     /// A program without all uses of the form, which computes the same for inputs of these names; `None` where it has none.
     pub(super) without: fn(&Program, &BTreeMap<String, Datum>) -> Option<Program>,
     /// The first value of the main graph that the form is about.
@@ -22,25 +22,25 @@ pub(super) struct Plainer {
 
 /// All of them.
 pub(super) const PLAINER: &[Plainer] = &[
-    Plainer { form: Form::Sizes, without: with_sizes, about: |p, inputs| open_input(p, inputs) },
-    Plainer { form: Form::Types, without: with_types, about: |p, _| p.undeclared().first().copied() },
+    Plainer { form: ProgramForm::Sizes, without: with_sizes, about: |p, inputs| open_input(p, inputs) },
+    Plainer { form: ProgramForm::Types, without: with_types, about: |p, _| p.undeclared().first().copied() },
     Plainer {
-        form: Form::Parameters,
+        form: ProgramForm::Parameters,
         without: with_parameters,
         about: |p, _| gives(p, p.open_parameters().first()?.0),
     },
     Plainer {
-        form: Form::Defaults,
+        form: ProgramForm::Defaults,
         without: |program, inputs| program.without_defaults(|name| inputs.contains_key(name)),
         about: |program, inputs| default(program, |name| !inputs.contains_key(name)),
     },
     Plainer {
-        form: Form::OverriddenDefaults,
+        form: ProgramForm::OverriddenDefaults,
         without: without_overridden_defaults,
         about: |program, inputs| default(program, |name| inputs.contains_key(name)),
     },
     Plainer {
-        form: Form::Constants,
+        form: ProgramForm::Constants,
         without: |program, _| program.without_constant_nodes(),
         about: |program, _| {
             let at = program.main.body.nodes.iter().position(|node| node.rest.op_type() == "Constant")?;
@@ -75,7 +75,7 @@ fn with_types(program: &Program, inputs: &BTreeMap<String, Datum>) -> Option<Pro
     // A sequence is several outputs of the model, or one of another type.
     let ty = |wanted: &Wanted| {
         let output = model.graph.outputs.iter().find(|output| output.name == wanted.name);
-        output.filter(|_| wanted.kind == Kind::Tensor).map(|output| model.graph.ty(output.value).clone())
+        output.filter(|_| wanted.kind == DatumKind::Tensor).map(|output| model.graph.ty(output.value).clone())
     };
     // An optional that holds a tensor has the type of that there.
     let others = no_tensors(program);

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use ir::{Datum, Kind};
+use ir::{Datum, DatumKind};
 use onnx::import::{InputType, Size};
 use onnx::program::Program;
 
@@ -10,7 +10,7 @@ use super::NoInputs;
 
 /// What a user says about the inputs of models that come without.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub struct Given {
+pub struct UserInputs {
     /// Sizes that models leave open, by name: the model's, or `input[axis]` where it has none.
     pub sizes: BTreeMap<String, i64>,
     /// Values of inputs.
@@ -28,7 +28,7 @@ pub struct Ways {
     pub no_tensor: String,
 }
 
-impl Given {
+impl UserInputs {
     /// Whether it has a value of an input.
     pub(super) fn is_about(&self, input: &str) -> bool {
         self.inputs.contains_key(input) || self.files.contains_key(input)
@@ -39,9 +39,9 @@ impl Given {
         let mut settled = Self { files: BTreeMap::new(), ..self.clone() };
         for (name, Ways { values, no_tensor }) in &self.files {
             let kind = inputs.iter().find(|input| input.name == *name).and_then(|input| input.kind);
-            let kind = kind.unwrap_or(Kind::Tensor);
+            let kind = kind.unwrap_or(DatumKind::Tensor);
             let value = values.iter().find(|value| kind.admits(value)).ok_or_else(|| {
-                let why = if kind == Kind::Tensor { format!(": {no_tensor}") } else { String::new() };
+                let why = if kind == DatumKind::Tensor { format!(": {no_tensor}") } else { String::new() };
                 let why = format!("the input `{name}` is declared as {kind}, and its file holds none{why}");
                 NoInputs::NotOfModel(why)
             })?;
@@ -92,7 +92,7 @@ fn contradiction(size: &str, is: i64, by: &str, and: i64, input: &str) -> NoInpu
 
 /// Requires that what is given is about the model.
 pub(super) fn of_model(
-    given: &Given,
+    given: &UserInputs,
     program: &Program,
     inputs: &[InputType],
     open: &BTreeSet<String>,
@@ -121,11 +121,11 @@ pub(super) fn of_model(
 }
 
 /// Requires that what is no tensor is given: only tensors are made up.
-pub(super) fn only_tensors(inputs: &[InputType], given: &Given) -> Result<(), NoInputs> {
-    let is_other = |input: &&InputType| input.kind.is_some_and(|kind| kind != Kind::Tensor);
+pub(super) fn only_tensors(inputs: &[InputType], given: &UserInputs) -> Result<(), NoInputs> {
+    let is_other = |input: &&InputType| input.kind.is_some_and(|kind| kind != DatumKind::Tensor);
     match inputs.iter().filter(is_other).find(|input| !given.inputs.contains_key(&input.name)) {
         Some(InputType { name, kind, .. }) => {
-            let is = kind.map_or("", Kind::name);
+            let is = kind.map_or("", DatumKind::name);
             let why = format!(
                 "it is declared as {is}, and only tensors are made up; --input {name}=FILE.pb gives it"
             );

@@ -15,7 +15,7 @@ use super::pattern::Pattern;
 #[derive(Clone, Debug, Default)]
 pub struct Known {
     /// The entries that still hold.
-    entries: Vec<Entry>,
+    entries: Vec<KnownEntry>,
     /// The signatures of those whose date has passed.
     expired: Vec<String>,
 }
@@ -23,7 +23,7 @@ pub struct Known {
 /// Findings that are known.
 #[derive(Clone, PartialEq, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Entry {
+pub struct KnownEntry {
     /// The signatures it covers, in the words of the report; `*` stands for any text.
     pub signature: Pattern,
     /// The engine's versions that have the fault, such as `>=0.27, <0.28`; without it all.
@@ -40,7 +40,7 @@ pub struct Entry {
 #[serde(deny_unknown_fields)]
 struct List {
     #[serde(default)]
-    known: Vec<Entry>,
+    known: Vec<KnownEntry>,
 }
 
 impl Known {
@@ -58,12 +58,12 @@ impl Known {
 
     /// The entries that cover a finding of this version of an engine, with their numbers, the one that says most of its
     /// signature first: which finding is named does not depend on the order of the list.
-    pub fn covering(&self, version: &str, signature: &str) -> Vec<(usize, &Entry)> {
+    pub fn covering(&self, version: &str, signature: &str) -> Vec<(usize, &KnownEntry)> {
         let version = parse_version(version);
         let other = signature
             .split_once(" | ")
             .and_then(|(engine, rest)| other_name(engine).map(|other| format!("{other} | {rest}")));
-        let matches = |e: &Entry| {
+        let matches = |e: &KnownEntry| {
             [Some(signature), other.as_deref()].into_iter().flatten().any(|s| e.signature.matches(s))
         };
         let entries = self.entries.iter().enumerate();
@@ -74,7 +74,7 @@ impl Known {
     }
 
     /// The entries that cover a finding under its name, or else under the one that it had before findings were reduced.
-    pub fn covering_finding(&self, version: &str, finding: &Finding) -> Vec<(usize, &Entry)> {
+    pub fn covering_finding(&self, version: &str, finding: &Finding) -> Vec<(usize, &KnownEntry)> {
         let by_name = self.covering(version, &finding.signature().to_string());
         if !by_name.is_empty() {
             return by_name;
@@ -95,7 +95,7 @@ impl Known {
 
     /// A text that lists these entries, some of them replaced by others. The rest of it stays as it is, comments included. `None` where
     /// the entries are not tables that begin with `[[known]]` each, but are written in another of TOML's ways.
-    pub fn rewrite(&self, text: &str, replacements: &BTreeMap<usize, Vec<Entry>>) -> Option<String> {
+    pub fn rewrite(&self, text: &str, replacements: &BTreeMap<usize, Vec<KnownEntry>>) -> Option<String> {
         let mut out = String::new();
         for (number, part) in parts(text).into_iter().enumerate() {
             // What is before the first entry is no entry.
@@ -108,8 +108,9 @@ impl Known {
             }
         }
         let out = out.trim_end().to_owned() + "\n";
-        let kept =
-            |(number, entry)| replacements.get(&number).cloned().unwrap_or_else(|| vec![Entry::clone(entry)]);
+        let kept = |(number, entry)| {
+            replacements.get(&number).cloned().unwrap_or_else(|| vec![KnownEntry::clone(entry)])
+        };
         let wanted = self.entries.iter().enumerate().flat_map(kept);
         let List { known } = toml::from_str(&out).ok()?;
         known.into_iter().eq(wanted).then_some(out)
@@ -121,7 +122,7 @@ impl Known {
     }
 
     /// The entries that hold.
-    pub fn entries(&self) -> &[Entry] {
+    pub fn entries(&self) -> &[KnownEntry] {
         &self.entries
     }
 
@@ -161,7 +162,7 @@ fn comments_after(entry: &str) -> &str {
     entry[end..].trim_start_matches('\n')
 }
 
-impl Entry {
+impl KnownEntry {
     /// The engine that it is about, if it says so before its first star.
     pub fn engine(&self) -> Option<&str> {
         self.signature.engine()
@@ -319,8 +320,9 @@ expires = "2026-01-31"
         let text = format!("# Mine, each a [[known]].\n{list}# The end.\n");
         let known = parse(&text, "2026-01-01").unwrap();
         assert_eq!(known.rewrite(&text, &BTreeMap::new()).as_ref(), Some(&text));
-        let other =
-            |name: &str| Entry::exactly(name.to_owned(), "0.27.0", "here".to_owned(), date("2027-01-01"));
+        let other = |name: &str| {
+            KnownEntry::exactly(name.to_owned(), "0.27.0", "here".to_owned(), date("2027-01-01"))
+        };
         let replaced = BTreeMap::from([(0, vec![other("a"), other("b")]), (1, vec![])]);
         let two = known.rewrite(&text, &BTreeMap::from([(0, vec![other("a"), other("b")])])).unwrap();
         let read = parse(&two, "2026-01-01").unwrap();

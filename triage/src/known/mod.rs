@@ -28,6 +28,6 @@ pub use case::Kept;
 pub use content::KnownError;
 pub use corpus::{About, Corpus, ENGINE, EngineFindings, Unreadable};
 pub use date::Date;
-pub use list::{Entry, Known};
+pub use list::{Known, KnownEntry};
 pub use pattern::Pattern;
 pub use write_up::{Covered, FILE, Judgement, Upstream, WriteUp};

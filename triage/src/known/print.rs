@@ -7,7 +7,7 @@ use ir::Tensor;
 use semver::VersionReq;
 
 use super::case::Kept;
-use super::list::Entry;
+use super::list::KnownEntry;
 use super::write_up::WriteUp;
 
 impl Display for WriteUp {
@@ -51,7 +51,7 @@ impl Display for Kept {
     }
 }
 
-impl Display for Entry {
+impl Display for KnownEntry {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         f.write_str("[[known]]\n")?;
         pair(f, "signature", &self.signature.to_string())?;

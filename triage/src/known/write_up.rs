@@ -11,7 +11,7 @@ use serde::Deserialize;
 use super::case::{CaseKeys, Kept};
 use super::content::{KnownError, read, text_of};
 use super::date::Date;
-use super::list::{Entry, parse_version};
+use super::list::{KnownEntry, parse_version};
 use super::pattern::Pattern;
 
 /// The name of the file.
@@ -140,8 +140,8 @@ impl WriteUp {
     }
 
     /// Its entries in a list of known findings, where it is called by its folder.
-    pub fn entries(&self, finding: &str) -> Vec<Entry> {
-        let entry = |covered: &Covered| Entry {
+    pub fn entries(&self, finding: &str) -> Vec<KnownEntry> {
+        let entry = |covered: &Covered| KnownEntry {
             signature: covered.pattern.clone(),
             versions: Some(self.versions.clone()),
             finding: finding.to_owned(),

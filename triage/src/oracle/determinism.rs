@@ -13,7 +13,7 @@ use rand::RngExt;
 use worker::{Outcome, Run, WorkerError};
 
 use super::saved::Saved;
-use super::{Answer, AskError, Extent, Oracle, Question};
+use super::{AskError, Extent, Oracle, OracleAnswer, Question};
 use harness::target::Target;
 
 /// Does a case give the same once more?
@@ -74,7 +74,7 @@ impl Oracle for Determinism {
         ALL.map(|(name, _)| name.to_owned()).into()
     }
 
-    fn ask(&self, question: &Question<'_>) -> Result<Vec<Answer>, AskError> {
+    fn ask(&self, question: &Question<'_>) -> Result<Vec<OracleAnswer>, AskError> {
         let drawn = || question.stream.child("where").rng().random_range(0..ALL.len());
         let asked = match question.extent {
             Extent::One => std::slice::from_ref(&ALL[drawn()]),
@@ -85,11 +85,11 @@ impl Oracle for Determinism {
 }
 
 /// Whether the case gives the same once more in some place.
-fn answer(question: &Question<'_>, name: &str, place: Where) -> Result<Answer, AskError> {
+fn answer(question: &Question<'_>, name: &str, place: Where) -> Result<OracleAnswer, AskError> {
     let Question { target, case, interface, .. } = *question;
     let check = Check { oracle: Determinism::NAME.to_owned(), name: name.to_owned() };
     if case.program.as_ref().is_some_and(draws_anew) {
-        return Ok(Answer::inapplicable(check));
+        return Ok(OracleAnswer::inapplicable(check));
     }
     let ran = place.run(target, &case.onnx, &case.inputs, interface)?;
     let verdict = place.judge(target, question.outcome, &ran.outcome, question.expected);
@@ -102,7 +102,7 @@ fn answer(question: &Question<'_>, name: &str, place: Where) -> Result<Answer, A
     if let Verdict::Bug(finding) = &mut verdict {
         finding.check = Some(check.clone());
     }
-    Ok(Answer { verdict: Some(verdict), ..Answer::inapplicable(check) })
+    Ok(OracleAnswer { verdict: Some(verdict), ..OracleAnswer::inapplicable(check) })
 }
 
 /// Asks the same of a saved case.

@@ -12,7 +12,7 @@ use oracles::{Check, Expected, Verdict, Why};
 use rand::seq::SliceRandom;
 use worker::Outcome;
 
-use super::{Answer, AskError, Extent, Oracle, Question, Rewritten, relation};
+use super::{AskError, Extent, Oracle, OracleAnswer, Question, Rewritten, relation};
 use crate::allowance::Exam;
 use crate::blame::Suspect;
 use harness::case::{self, Case};
@@ -51,10 +51,10 @@ impl Oracle for Metamorphic {
 
     /// Tries the relations in random order, and asks about the first that applies, or about every one that does. The choice depends on
     /// the case alone, so every target is asked the same.
-    fn ask(&self, question: &Question<'_>) -> Result<Vec<Answer>, AskError> {
+    fn ask(&self, question: &Question<'_>) -> Result<Vec<OracleAnswer>, AskError> {
         let Outcome::Outputs(original) = question.outcome else { return Ok(Vec::new()) };
         if stands_in(question.case) || !can_be_written(question.case) {
-            let not_applicable = |relation: &&'static Relation| Answer::inapplicable(check(relation));
+            let not_applicable = |relation: &&'static Relation| OracleAnswer::inapplicable(check(relation));
             return Ok(self.relations.iter().map(not_applicable).collect());
         }
         let subject = Subject { model: question.case.model.clone(), inputs: question.inputs.to_vec() };
@@ -63,7 +63,7 @@ impl Oracle for Metamorphic {
         let mut answers = Vec::new();
         for relation in order {
             let Some(form) = relation.apply(&subject, question.stream.child(relation.name))? else {
-                answers.push(Answer::inapplicable(check(relation)));
+                answers.push(OracleAnswer::inapplicable(check(relation)));
                 continue;
             };
             answers.push(answer(question, relation, &form, original)?);
@@ -92,12 +92,12 @@ fn answer(
     relation: &Relation,
     form: &metamorphic::Rewritten,
     original: &[(String, Tensor)],
-) -> Result<Answer, AskError> {
+) -> Result<OracleAnswer, AskError> {
     let (target, Subject { model, inputs }) = (question.target, &form.subject);
     let check = check(relation);
     if let Some(why) = target.lacks(model, &BTreeSet::new()) {
         let verdict = Some(Verdict::Incomparable(Why::Unsupported(why)));
-        return Ok(Answer { verdict, ..Answer::inapplicable(check) });
+        return Ok(OracleAnswer { verdict, ..OracleAnswer::inapplicable(check) });
     }
     let named = case::named(model, inputs.clone());
     let ran = target.run(&form.onnx, &named, &Interface::of(model))?;
@@ -116,7 +116,7 @@ fn answer(
         rewritten =
             Some(Rewritten { onnx: form.onnx.clone(), inputs: named, outputs: outputs(model, inputs) });
     }
-    Ok(Answer { check, verdict: Some(verdict), alone, rewritten })
+    Ok(OracleAnswer { check, verdict: Some(verdict), alone, rewritten })
 }
 
 /// Judges both forms but for the outputs of some names.

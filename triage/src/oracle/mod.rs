@@ -36,7 +36,7 @@ pub use metamorphic::Metamorphic;
 pub use optimiser::Optimiser;
 pub use performance::Performance;
 pub use roundtrip::RoundTrip;
-pub use tally::{Answers, Asked};
+pub use tally::{Answers, OracleTally};
 
 use crate::blame::{Alone, Suspect};
 use crate::reduce::{ReduceError, Stop};
@@ -88,7 +88,7 @@ pub enum Extent {
 
 /// What an oracle says to one of its questions.
 #[derive(Debug)]
-pub struct Answer {
+pub struct OracleAnswer {
     /// The question.
     pub check: Check,
     /// The verdict; `None` where the question does not apply to the case.
@@ -99,7 +99,7 @@ pub struct Answer {
     pub rewritten: Option<Rewritten>,
 }
 
-impl Answer {
+impl OracleAnswer {
     /// A question that does not apply to the case.
     pub fn inapplicable(check: Check) -> Self {
         Self { check, verdict: None, alone: None, rewritten: None }
@@ -161,7 +161,7 @@ pub trait Oracle: Send + Sync {
     fn questions(&self) -> Vec<String>;
 
     /// Its answers about a case on a target.
-    fn ask(&self, question: &Question<'_>) -> Result<Vec<Answer>, AskError>;
+    fn ask(&self, question: &Question<'_>) -> Result<Vec<OracleAnswer>, AskError>;
 }
 
 /// Who judges the answers of a campaign's targets.
@@ -241,7 +241,7 @@ impl Oracles {
     }
 
     /// The answers of all but the differential oracle.
-    pub fn ask(&self, question: &Question<'_>) -> Result<Vec<Answer>, AskError> {
+    pub fn ask(&self, question: &Question<'_>) -> Result<Vec<OracleAnswer>, AskError> {
         let mut answers = Vec::new();
         for oracle in &self.others {
             let stream = question.stream.child(oracle.name());

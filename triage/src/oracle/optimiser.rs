@@ -13,7 +13,7 @@ use oracles::{Check, Expected, Verdict, Why, judge};
 use worker::Outcome;
 
 use super::saved::Saved;
-use super::{Answer, AskError, Oracle, Question};
+use super::{AskError, Oracle, OracleAnswer, Question};
 use crate::allowance::Exam;
 use crate::symptom_match::same_kind;
 use harness::target::Target;
@@ -40,7 +40,7 @@ impl Oracle for Optimiser {
         Vec::new()
     }
 
-    fn ask(&self, question: &Question<'_>) -> Result<Vec<Answer>, AskError> {
+    fn ask(&self, question: &Question<'_>) -> Result<Vec<OracleAnswer>, AskError> {
         let Question { target, expected, .. } = *question;
         let below = target.below();
         if below.is_empty() {
@@ -48,9 +48,9 @@ impl Oracle for Optimiser {
         }
         let own =
             judge(&target.backend, &target.level, question.outcome, expected).with_stderr(question.stderr);
-        let mut answer = Answer::inapplicable(check(&target.level));
+        let mut answer = OracleAnswer::inapplicable(check(&target.level));
         if !matches!(own, Verdict::Bug(_)) {
-            return Ok(vec![Answer { verdict: Some(own), ..answer }]);
+            return Ok(vec![OracleAnswer { verdict: Some(own), ..answer }]);
         }
         let mut culprit = (target.clone(), own, question.outcome.clone(), question.stderr.to_owned());
         for (number, lower) in below.iter().enumerate() {
@@ -58,7 +58,7 @@ impl Oracle for Optimiser {
             let verdict = verdict(lower, &ran.outcome, expected).with_stderr(&ran.stderr);
             if is_same(&verdict, &culprit.1) {
                 if number == 0 {
-                    return Ok(vec![Answer { verdict: Some(not_its_fault()), ..answer }]);
+                    return Ok(vec![OracleAnswer { verdict: Some(not_its_fault()), ..answer }]);
                 }
                 culprit = (lower.clone(), verdict, ran.outcome, ran.stderr);
                 break;
@@ -73,7 +73,7 @@ impl Oracle for Optimiser {
             finding.check = Some(answer.check.clone());
             finding.detail = format!("not at `{}`: {}", below[0].level, finding.detail);
         }
-        Ok(vec![Answer { verdict: Some(verdict), alone, ..answer }])
+        Ok(vec![OracleAnswer { verdict: Some(verdict), alone, ..answer }])
     }
 }
 

@@ -14,7 +14,7 @@ use oracles::{Check, Culprit, Symptom, Verdict, Why};
 use worker::{Outcome, WorkerError};
 
 use super::metamorphic::{Loaded, load};
-use super::{Answer, AskError, Oracle, Question, Rewritten};
+use super::{AskError, Oracle, OracleAnswer, Question, Rewritten};
 use crate::blame::{Alone, culprit};
 use crate::reduce::{Problem, neighbours};
 use harness::case;
@@ -60,13 +60,16 @@ impl Oracle for Performance {
         [OPTIMISED, SIZE].map(str::to_owned).into()
     }
 
-    fn ask(&self, question: &Question<'_>) -> Result<Vec<Answer>, AskError> {
+    fn ask(&self, question: &Question<'_>) -> Result<Vec<OracleAnswer>, AskError> {
         let Outcome::Outputs(_) = question.outcome else { return Ok(Vec::new()) };
         let levels = question.target.below();
-        let mut answers: Vec<Answer> = [OPTIMISED, SIZE]
+        let mut answers: Vec<OracleAnswer> = [OPTIMISED, SIZE]
             .into_iter()
             .filter(|&name| name != OPTIMISED || !levels.is_empty())
-            .map(|name| Answer { verdict: Some(Verdict::Pass), ..Answer::inapplicable(check(name)) })
+            .map(|name| OracleAnswer {
+                verdict: Some(Verdict::Pass),
+                ..OracleAnswer::inapplicable(check(name))
+            })
             .collect();
         if question.seconds < LONG {
             return Ok(answers);

@@ -13,7 +13,7 @@ use oracles::{Check, Symptom, Verdict, Why, judge};
 use onnx::CaseFolder;
 
 use super::saved::Saved;
-use super::{Answer, AskError, Oracle, Question};
+use super::{AskError, Oracle, OracleAnswer, Question};
 use crate::allowance::Exam;
 use harness::case::{self, Case};
 use harness::target::Target;
@@ -42,7 +42,7 @@ impl Oracle for RoundTrip {
         ["text", "onnx", "written"].map(str::to_owned).into()
     }
 
-    fn ask(&self, question: &Question<'_>) -> Result<Vec<Answer>, AskError> {
+    fn ask(&self, question: &Question<'_>) -> Result<Vec<OracleAnswer>, AskError> {
         let mut answers = Vec::new();
         if question.targets.first().is_some_and(|first| first.name() == question.target.name()) {
             answers.push(ours("text", text(&question.case.model)));
@@ -77,7 +77,7 @@ fn bytes(case: &Case) -> Result<(), String> {
     if again == case.onnx { Ok(()) } else { Err("the ONNX form is written as other bytes".to_owned()) }
 }
 
-fn ours(name: &str, kept: Result<(), String>) -> Answer {
+fn ours(name: &str, kept: Result<(), String>) -> OracleAnswer {
     let check = check(name);
     let mut verdict = match kept {
         Ok(()) => Verdict::Pass,
@@ -89,15 +89,15 @@ fn ours(name: &str, kept: Result<(), String>) -> Answer {
     if let Verdict::Bug(finding) = &mut verdict {
         finding.check = Some(check.clone());
     }
-    Answer { verdict: Some(verdict), ..Answer::inapplicable(check) }
+    OracleAnswer { verdict: Some(verdict), ..OracleAnswer::inapplicable(check) }
 }
 
-fn by_runtime(question: &Question<'_>, written: &Target) -> Result<Answer, AskError> {
+fn by_runtime(question: &Question<'_>, written: &Target) -> Result<OracleAnswer, AskError> {
     let Question { target, case, interface, expected, .. } = *question;
     let check = check("written");
     if let Verdict::Bug(_) = judge(&target.backend, &target.level, question.outcome, expected) {
         let verdict = Verdict::Incomparable(Why::Undecided("it is wrong without the detour".to_owned()));
-        return Ok(Answer { verdict: Some(verdict), ..Answer::inapplicable(check) });
+        return Ok(OracleAnswer { verdict: Some(verdict), ..OracleAnswer::inapplicable(check) });
     }
     let ran = written.run(&case.onnx, &case.inputs, interface)?;
     let verdict = judge(&written.backend, &written.level, &ran.outcome, expected).with_stderr(&ran.stderr);
@@ -106,7 +106,7 @@ fn by_runtime(question: &Question<'_>, written: &Target) -> Result<Answer, AskEr
     if let Verdict::Bug(finding) = &mut verdict {
         finding.check = Some(check.clone());
     }
-    Ok(Answer { verdict: Some(verdict), alone, ..Answer::inapplicable(check) })
+    Ok(OracleAnswer { verdict: Some(verdict), alone, ..OracleAnswer::inapplicable(check) })
 }
 
 /// Asks the same of a saved case.

@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use oracles::Verdict;
 use serde::{Deserialize, Serialize};
 
-use super::Answer;
+use super::OracleAnswer;
 
 /// The answers, by oracle and question.
 #[derive(Clone, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct Asked(pub BTreeMap<String, BTreeMap<String, Answers>>);
+pub struct OracleTally(pub BTreeMap<String, BTreeMap<String, Answers>>);
 
 /// The answers to one question.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
@@ -37,7 +37,7 @@ impl Answers {
     }
 }
 
-impl Asked {
+impl OracleTally {
     /// Adds the answers to other questions.
     pub fn merge(&mut self, more: Self) {
         for (oracle, by_name) in more.0 {
@@ -49,7 +49,7 @@ impl Asked {
     }
 
     /// Counts an answer.
-    pub fn add(&mut self, answer: &Answer) {
+    pub fn add(&mut self, answer: &OracleAnswer) {
         let by_name = self.0.entry(answer.check.oracle.clone()).or_default();
         let answers = by_name.entry(answer.check.name.clone()).or_default();
         answers.asked += u64::from(answer.verdict.is_some());

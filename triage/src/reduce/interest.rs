@@ -93,7 +93,7 @@ type Accuse<'q> =
     dyn Fn(&Suspect<'_>, Tame, Box<Finding>) -> Result<(Verdict, Option<Alone>), WorkerError> + 'q;
 
 /// What came of running a problem.
-pub(crate) enum Ran {
+pub(crate) enum ProblemRun {
     Shown(Box<Shown>, Tame),
     /// Nothing is wrong, in words.
     Nothing(String),
@@ -106,8 +106,8 @@ impl<'t> Interest<'t> {
         problem: &Problem,
     ) -> Result<Result<(Self, Shown), String>, WorkerError> {
         Ok(match blamed(target, problem, &|_, _| true)? {
-            Ran::Nothing(why) => Err(why),
-            Ran::Shown(shown, tame) => {
+            ProblemRun::Nothing(why) => Err(why),
+            ProblemRun::Shown(shown, tame) => {
                 let is_taken = is_taken(target, problem);
                 Ok((Self { target, wanted: shown.finding.clone(), tame, is_taken }, *shown))
             }
@@ -129,7 +129,7 @@ impl Interesting for Interest<'_> {
             tame.at_least(self.tame) && is_kept(&finding.symptom, &self.wanted)
         };
         Ok(match blamed(self.target, problem, &is_worth_blaming)? {
-            Ran::Shown(shown, _) if is_same(&shown.finding, &self.wanted) => Some(*shown),
+            ProblemRun::Shown(shown, _) if is_same(&shown.finding, &self.wanted) => Some(*shown),
             _ => None,
         })
     }
@@ -148,7 +148,7 @@ fn blamed(
     target: &Target,
     problem: &Problem,
     is_worth_it: &dyn Fn(Tame, &Finding) -> bool,
-) -> Result<Ran, WorkerError> {
+) -> Result<ProblemRun, WorkerError> {
     let accuse = |suspect: &Suspect<'_>, tame: Tame, finding: Box<Finding>| {
         suspect.accuse(target, tame.defined, finding).map(|accused| (accused.verdict, accused.alone))
     };
@@ -194,8 +194,12 @@ impl Tame {
 }
 
 /// Runs and judges a problem, and looks for a culprit if that is worth it.
-pub(crate) fn run(target: &Target, problem: &Problem, inquiry: &Inquiry<'_>) -> Result<Ran, WorkerError> {
-    let nothing = |why: &dyn std::fmt::Display| Ok(Ran::Nothing(why.to_string()));
+pub(crate) fn run(
+    target: &Target,
+    problem: &Problem,
+    inquiry: &Inquiry<'_>,
+) -> Result<ProblemRun, WorkerError> {
+    let nothing = |why: &dyn std::fmt::Display| Ok(ProblemRun::Nothing(why.to_string()));
     let Problem { model, inputs, program } = problem;
     if let Err(e) = model.validate() {
         return nothing(&e);
@@ -238,7 +242,7 @@ pub(crate) fn run(target: &Target, problem: &Problem, inquiry: &Inquiry<'_>) -> 
     let Some(values) = values(problem, target, isolated) else { return nothing(&"it has no values") };
     let (problem, outputs, profile) = (problem.clone(), reference, target.profile);
     let shown = Shown { problem, onnx, finding, outputs, profile, values, alone };
-    Ok(Ran::Shown(Box::new(shown), tame))
+    Ok(ProblemRun::Shown(Box::new(shown), tame))
 }
 
 /// What is suspect of a target's answer to a problem in which it shows nothing wrong, in words.

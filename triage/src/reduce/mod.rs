@@ -43,7 +43,7 @@ use worker::WorkerError;
 
 pub use driver::{Budget, OnBest, Stop};
 pub use interest::Shown;
-pub(crate) use interest::{Inquiry, Ran, Tame, run};
+pub(crate) use interest::{Inquiry, ProblemRun, Tame, run};
 pub(crate) use name::{Named, Start, name};
 pub(crate) use passes::neighbours;
 pub use problem::Problem;
@@ -51,7 +51,7 @@ pub(crate) use rewrite::cut_out;
 pub use size::Size;
 
 use crate::folder::{self, About};
-use crate::invent::{Given, invent};
+use crate::invent::{UserInputs, invent};
 use crate::stored;
 use crate::symptom_match::same_kind;
 use driver::{Descent, Driver};
@@ -145,7 +145,7 @@ pub struct Reduction<'a> {
     /// The seed for inputs of models that come without.
     pub seed: u64,
     /// What is given of these inputs.
-    pub given: &'a Given,
+    pub given: &'a UserInputs,
     /// How much may be tried.
     pub budget: Budget,
     /// Whether to end early.

@@ -19,7 +19,7 @@ use worker::WorkerError;
 
 use super::core::core;
 use super::driver::{Budget, Descent, Driver, Stop};
-use super::interest::{Inquiry, Interesting, Ran, Shown, Tame, run};
+use super::interest::{Inquiry, Interesting, ProblemRun, Shown, Tame, run};
 use super::key::{Key, key};
 use super::passes::{COMPOSITE_TIERS, GRAPH_TIERS, OPERATOR_TIERS};
 use super::problem::Problem;
@@ -107,7 +107,7 @@ pub(crate) fn name(
     stop: Stop<'_>,
 ) -> Result<Option<Named>, AskError> {
     let kin = Kin { target, start, wanted: None, memory: Mutex::default() };
-    let Ran::Shown(first, tame) = kin.run(problem)? else { return Ok(None) };
+    let ProblemRun::Shown(first, tame) = kin.run(problem)? else { return Ok(None) };
     let wanted = Some((first.finding.symptom.clone(), tame));
     let is_hang = first.finding.symptom.is_hang();
     let hurry = target.hurry().cloned().unwrap_or_default();
@@ -147,14 +147,14 @@ struct Kin<'t> {
 impl Interesting for Kin<'_> {
     fn of(&self, problem: &Problem) -> Result<Option<Shown>, WorkerError> {
         Ok(match self.run(problem)? {
-            Ran::Shown(shown, _) => Some(*shown),
-            Ran::Nothing(_) => None,
+            ProblemRun::Shown(shown, _) => Some(*shown),
+            ProblemRun::Nothing(_) => None,
         })
     }
 }
 
 impl Kin<'_> {
-    fn run(&self, problem: &Problem) -> Result<Ran, WorkerError> {
+    fn run(&self, problem: &Problem) -> Result<ProblemRun, WorkerError> {
         let is_worth_it = |tame: Tame, finding: &Finding| {
             let is_kin = |(symptom, was): &(Symptom, Tame)| {
                 tame.at_least(*was) && same_kind(&finding.symptom, symptom)

@@ -54,8 +54,11 @@ fn each_kind_is_written_as_documented() {
         assert_eq!(written(value), format!(r#"{{"name":"x",{header}}}"#));
     }
     let wanted = |kind| serde_json::to_string(&Wanted { name: "y".into(), dtype: DType::F32, kind }).unwrap();
-    assert_eq!(wanted(Kind::Tensor), r#"{"name":"y","dtype":"f32"}"#);
-    assert_eq!(wanted(Kind::OptionalSequence), r#"{"name":"y","dtype":"f32","kind":"optional sequence"}"#);
+    assert_eq!(wanted(DatumKind::Tensor), r#"{"name":"y","dtype":"f32"}"#);
+    assert_eq!(
+        wanted(DatumKind::OptionalSequence),
+        r#"{"name":"y","dtype":"f32","kind":"optional sequence"}"#
+    );
 }
 
 #[test]

@@ -10,7 +10,7 @@ use std::io::{BufRead, Read, Write};
 use std::thread::sleep;
 use std::time::Duration;
 
-use ir::{Datum, Kind, Tensor};
+use ir::{Datum, DatumKind, Tensor};
 use onnxsmith_worker::chaos::{self, Misbehaviour, Rates};
 use onnxsmith_worker::{Case, Description, Engine, EngineError};
 
@@ -24,7 +24,7 @@ impl Engine for Echo {
         Description {
             engine: "echo".into(),
             version: "1".into(),
-            values: Kind::ALL.map(|kind| kind.name().into()).into(),
+            values: DatumKind::ALL.map(|kind| kind.name().into()).into(),
             dtypes: ir::DType::ALL.into_iter().map(|d| (d.name().into(), d.name().into())).collect(),
             opset: None,
             levels: vec!["none".into()],

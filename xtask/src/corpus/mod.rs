@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Result, ensure};
 use clap::Args;
-use triage::known::{Corpus, Date, Entry};
+use triage::known::{Corpus, Date, KnownEntry};
 
 use crate::checked_in::{Mode, bring_up_to_date, root};
 
@@ -66,7 +66,7 @@ fn bring(root: &Path, today: Date, mode: Mode) -> Result<()> {
 }
 
 /// The entries of the list of known findings.
-fn entries(corpus: &Corpus) -> impl Iterator<Item = Entry> {
+fn entries(corpus: &Corpus) -> impl Iterator<Item = KnownEntry> {
     corpus.findings().flat_map(|(_, name, finding)| finding.entries(&folder(&name)))
 }
 

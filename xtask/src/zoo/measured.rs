@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Measured {
     /// What came of each engine, of [`JUDGED`] and then of [`ASKED`].
-    pub(crate) engines: Vec<(String, Answer)>,
+    pub(crate) engines: Vec<(String, ModelResult)>,
 }
 
 /// The engines whose operators are judged one by one, with the optimisation level.
@@ -25,7 +25,7 @@ pub(crate) const ASKED: [&str; 3] = ["onnxruntime:all", "rten:all", "openvino:ac
 /// What came of a model on an engine.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Answer {
+pub(crate) enum ModelResult {
     /// The operators were judged, or the whole.
     Judged(Judged),
     /// The model is not read, in the program's words.
@@ -84,7 +84,7 @@ pub(crate) fn measure(program: &Path, model: &Path, budget: Duration) -> Result<
         command.args(["--timeout".to_owned(), format!("{}s", budget.as_secs())]);
         command.args(ASKED.contains(&engine).then_some("--whole"));
         let answer = answer(command.arg(model), budget)?;
-        let is_unread = matches!(answer, Answer::Unread(_));
+        let is_unread = matches!(answer, ModelResult::Unread(_));
         measured.engines.push((engine.to_owned(), answer));
         // It is not read for any other either.
         if is_unread {
@@ -94,15 +94,15 @@ pub(crate) fn measure(program: &Path, model: &Path, budget: Duration) -> Result<
     Ok(measured)
 }
 
-fn answer(command: &mut Command, budget: Duration) -> Result<Answer> {
-    let Some(said) = within(command, budget)? else { return Ok(Answer::TooLong) };
+fn answer(command: &mut Command, budget: Duration) -> Result<ModelResult> {
+    let Some(said) = within(command, budget)? else { return Ok(ModelResult::TooLong) };
     if let Ok(judged) = serde_json::from_slice::<Judged>(&said.stdout) {
-        return Ok(Answer::Judged(judged));
+        return Ok(ModelResult::Judged(judged));
     }
     let why = said.stderr.lines().find(|line| line.contains("error")).unwrap_or(&said.stderr);
     let why = why.split_once("error: ").map_or(why, |(_, why)| why).to_owned();
     let is_absent = ["backend", "cannot start", "unavailable"].iter().any(|word| why.contains(word));
-    Ok(if is_absent { Answer::Absent(why) } else { Answer::Unread(why) })
+    Ok(if is_absent { ModelResult::Absent(why) } else { ModelResult::Unread(why) })
 }
 
 /// What a program said.

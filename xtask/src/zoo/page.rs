@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::catalogue::{Catalogue, Model, Operator};
-use super::measured::{Answer, JUDGED, Judged, Local, Measured, Whole};
+use super::measured::{JUDGED, Judged, Local, Measured, ModelResult, Whole};
 
 const ABOUT: &str = include_str!("../zoo.md");
 
@@ -52,20 +52,20 @@ impl Measured {
     /// What came of an engine that was judged.
     fn on(&self, engine: &str) -> Option<&Judged> {
         match self.answer(engine)? {
-            Answer::Judged(judged) => Some(judged),
-            Answer::Unread(_) | Answer::TooLong | Answer::Absent(_) => None,
+            ModelResult::Judged(judged) => Some(judged),
+            ModelResult::Unread(_) | ModelResult::TooLong | ModelResult::Absent(_) => None,
         }
     }
 
-    fn answer(&self, engine: &str) -> Option<&Answer> {
+    fn answer(&self, engine: &str) -> Option<&ModelResult> {
         self.engines.iter().find_map(|(name, answer)| (name == engine).then_some(answer))
     }
 
     /// Why the model is not read, if it is not.
     fn unread(&self) -> Option<&str> {
         self.engines.iter().find_map(|(_, answer)| match answer {
-            Answer::Unread(why) => Some(why.as_str()),
-            Answer::Judged(_) | Answer::TooLong | Answer::Absent(_) => None,
+            ModelResult::Unread(why) => Some(why.as_str()),
+            ModelResult::Judged(_) | ModelResult::TooLong | ModelResult::Absent(_) => None,
         })
     }
 }
@@ -101,7 +101,7 @@ fn row(measured: &Measured) -> String {
     }
     let [cpu, runtime] = JUDGED;
     let judged = |engine: &str| match measured.answer(engine) {
-        Some(Answer::Judged(judged)) => standings(judged),
+        Some(ModelResult::Judged(judged)) => standings(judged),
         Some(other) => short(other).to_owned(),
         None => "–".to_owned(),
     };
@@ -119,7 +119,9 @@ fn row(measured: &Measured) -> String {
     cells.push(seconds(whole(runtime).filter(|whole| whole.answer != "none").map(|whole| whole.seconds)));
     for (engine, answer) in measured.engines.iter().filter(|(engine, _)| !JUDGED.contains(&engine.as_str())) {
         cells.push(match answer {
-            Answer::Judged(_) => whole(engine).map_or_else(|| "–".to_owned(), |whole| whole.answer.clone()),
+            ModelResult::Judged(_) => {
+                whole(engine).map_or_else(|| "–".to_owned(), |whole| whole.answer.clone())
+            }
             other => short(other).to_owned(),
         });
     }
@@ -127,12 +129,12 @@ fn row(measured: &Measured) -> String {
 }
 
 /// An answer that is no judgement, in a word or two.
-fn short(answer: &Answer) -> &'static str {
+fn short(answer: &ModelResult) -> &'static str {
     match answer {
-        Answer::Judged(_) => "judged",
-        Answer::Unread(_) => "not read",
-        Answer::TooLong => "takes longer",
-        Answer::Absent(_) => "not there",
+        ModelResult::Judged(_) => "judged",
+        ModelResult::Unread(_) => "not read",
+        ModelResult::TooLong => "takes longer",
+        ModelResult::Absent(_) => "not there",
     }
 }
 
@@ -193,10 +195,10 @@ fn opsets(model: &Model) -> String {
 
 /// The answers that are not right, each kind once: the engine, the operator and the verdict.
 fn told(measured: &BTreeMap<String, Measured>) -> String {
-    let mut kinds: BTreeMap<Kind<'_>, Vec<(&str, &str)>> = BTreeMap::new();
+    let mut kinds: BTreeMap<FailureKind<'_>, Vec<(&str, &str)>> = BTreeMap::new();
     for (name, measured) in measured {
         for (engine, answer) in &measured.engines {
-            let Answer::Judged(judged) = answer else { continue };
+            let ModelResult::Judged(judged) = answer else { continue };
             for whole in
                 judged.whole.iter().filter(|whole| !["right", "unjudged"].contains(&whole.answer.as_str()))
             {
@@ -222,7 +224,7 @@ fn told(measured: &BTreeMap<String, Measured>) -> String {
 }
 
 /// An engine, an operator, how it stands, and what an engine says that gives no answer.
-type Kind<'a> = (&'a str, &'a str, &'a str, String);
+type FailureKind<'a> = (&'a str, &'a str, &'a str, String);
 
 /// What stands in place of an operator for the model end to end.
 const WHOLE: &str = "the whole";

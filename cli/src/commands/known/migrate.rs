@@ -9,7 +9,7 @@ use campaign::migrate::{Fate, Names, fates, in_campaign, in_case, renamed};
 use campaign::{Exit, Store};
 use harness::Target;
 use serde_json::json;
-use triage::known::{Covered, Date, Entry, FILE, Known, WriteUp};
+use triage::known::{Covered, Date, FILE, Known, KnownEntry, WriteUp};
 use worker::Limits;
 
 use crate::args::{Common, Migrate};
@@ -24,7 +24,7 @@ pub(super) fn run(common: Common, args: &Migrate) -> anyhow::Result<Exit> {
     })?;
     // Those that have expired have names as well.
     let known = Known::parse(&text, &args.list, Date::from_unix_days(0))?;
-    let engines: BTreeSet<&str> = known.entries().iter().filter_map(Entry::engine).collect();
+    let engines: BTreeSet<&str> = known.entries().iter().filter_map(KnownEntry::engine).collect();
     let limits = Limits { timeout: args.timeout, ..Limits::default() };
     let Opened { targets, not_opened } = open(&engines, &args.on, &limits)?;
     let beside = args.list.parent().unwrap_or(Path::new("."));
@@ -38,7 +38,7 @@ pub(super) fn run(common: Common, args: &Migrate) -> anyhow::Result<Exit> {
         Fate::Becomes(names) => Some((number, renamed(&known.entries()[number], names))),
         Fate::Stays | Fate::Unseen => None,
     };
-    let replaced: BTreeMap<usize, Vec<Entry>> = fates.iter().enumerate().filter_map(becomes).collect();
+    let replaced: BTreeMap<usize, Vec<KnownEntry>> = fates.iter().enumerate().filter_map(becomes).collect();
     let rewritten = known.rewrite(&text, &replaced).with_context(|| {
         let list = args.list.display();
         format!("nothing was rewritten: {list} has entries that do not begin with a line `[[known]]`; write them so")
@@ -88,11 +88,15 @@ fn in_cases(common: Common, known: &Known, beside: &Path, targets: &[Target]) ->
 }
 
 /// Rewrites the findings that entries name, where these are written up: the list is made of them.
-fn write_ups(known: &Known, beside: &Path, replaced: &BTreeMap<usize, Vec<Entry>>) -> anyhow::Result<()> {
+fn write_ups(
+    known: &Known,
+    beside: &Path,
+    replaced: &BTreeMap<usize, Vec<KnownEntry>>,
+) -> anyhow::Result<()> {
     let files = replaced.keys().map(|&number| beside.join(&known.entries()[number].finding).join(FILE));
     for file in files.filter(|file| file.is_file()).collect::<BTreeSet<_>>() {
         let mut write_up = WriteUp::read(&file)?;
-        let is_of = |entry: &Entry| beside.join(&entry.finding).join(FILE) == file;
+        let is_of = |entry: &KnownEntry| beside.join(&entry.finding).join(FILE) == file;
         let others = |covered: &Covered| {
             replaced.iter().find_map(|(&number, others)| {
                 let entry = &known.entries()[number];
@@ -115,7 +119,7 @@ fn write_ups(known: &Known, beside: &Path, replaced: &BTreeMap<usize, Vec<Entry>
 /// What became of a list.
 struct Said<'a> {
     known: &'a Known,
-    replaced: &'a BTreeMap<usize, Vec<Entry>>,
+    replaced: &'a BTreeMap<usize, Vec<KnownEntry>>,
     unseen: &'a [String],
     not_run: &'a BTreeMap<String, String>,
 }

@@ -7,9 +7,9 @@ use ir::{Attributes, DType, Value};
 
 use super::{precise, repeated, scores, sizes};
 use crate::Error;
-use crate::import::forms::{Form, Written, bind, tensor};
+use crate::import::forms::{SourceNode, Translation, bind, tensor};
 use crate::import::frame::Bound;
-use crate::import::given::Given;
+use crate::import::given::GivenAttributes;
 use crate::import::origin::Inside;
 use crate::import::walk::Walk;
 
@@ -17,7 +17,7 @@ use crate::import::walk::Walk;
 pub(in crate::import) const DOMAIN: &str = "ai.onnx.preview";
 
 /// What adds an operator of that name of the domain.
-pub(in crate::import) fn form(op_type: &str) -> Option<Form> {
+pub(in crate::import) fn form(op_type: &str) -> Option<Translation> {
     match op_type {
         "FlexAttention" => Some(attention),
         _ => None,
@@ -27,8 +27,8 @@ pub(in crate::import) fn form(op_type: &str) -> Option<Form> {
 /// The graphs, in the order in which they are run.
 const GRAPHS: [&str; 2] = ["score_mod", "prob_mod"];
 
-fn attention<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -> Result<(), Error> {
-    let given = Given::of(written);
+fn attention<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result<(), Error> {
+    let given = GivenAttributes::of(source);
     let (scale, precision) = (given.float("scale"), given.whole("softmax_precision"));
     for name in GRAPHS {
         given.ignore(name);
@@ -37,7 +37,7 @@ fn attention<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -> Result<(
     if scale.is_some_and(|scale| scale.is_nan() || scale < 0.0) {
         return Err(Error::unsupported("attribute `scale`", "its square root is multiplied with"));
     }
-    let node = written.node;
+    let node = source.node;
     let (q, keys, values) = (tensor(walk, node, 0)?, tensor(walk, node, 1)?, tensor(walk, node, 2)?);
     let dtype = walk.ty(q).dtype;
     if !dtype.is_float() || walk.ty(keys).dtype != dtype {
@@ -50,9 +50,9 @@ fn attention<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -> Result<(
     let precision = precise(precision)?.unwrap_or(usual);
     let scores = scores(walk, q, keys, scale)?;
     let scores = walk.cast(scores, precision)?;
-    let scores = changed(walk, written, 0, scores)?;
+    let scores = changed(walk, source, 0, scores)?;
     let shares = walk.op_with("Softmax", &Attributes::new().int("axis", 3), &[scores])?;
-    let shares = changed(walk, written, 1, shares)?;
+    let shares = changed(walk, source, 1, shares)?;
     let values = walk.cast(values, precision)?;
     let y = walk.op("MatMul", &[shares, values])?;
     let y = walk.cast(y, dtype)?;
@@ -62,12 +62,12 @@ fn attention<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -> Result<(
 /// What one of the graphs makes of a tensor, if it is there.
 fn changed<'p>(
     walk: &mut Walk<'p, '_>,
-    written: &Written<'p, '_>,
+    source: &SourceNode<'p, '_>,
     which: usize,
     x: Value,
 ) -> Result<Value, Error> {
     let what = || format!("attribute `{}`", GRAPHS[which]);
-    let held = written.node.attributes.iter().find(|attribute| attribute.rest.name() == GRAPHS[which]);
+    let held = source.node.attributes.iter().find(|attribute| attribute.rest.name() == GRAPHS[which]);
     let Some(held) = held else { return Ok(x) };
     let body = held.body.as_ref().ok_or_else(|| Error::invalid(what(), "it holds no graph"))?;
     let results =

@@ -4,9 +4,9 @@ use ir::{DType, Value};
 
 use crate::Error;
 use crate::import::attention::usual_scale;
-use crate::import::forms::{Written, bind};
+use crate::import::forms::{SourceNode, bind};
 use crate::import::frame::Bound;
-use crate::import::given::Given;
+use crate::import::given::GivenAttributes;
 use crate::import::terms::{misshapen, operands, there};
 use crate::import::walk::{Walk, few};
 
@@ -44,9 +44,9 @@ struct Sizes {
     value: i64,
 }
 
-pub(super) fn attention<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -> Result<(), Error> {
-    let operands = operands::<6>(walk, written)?;
-    let given = Given::of(written);
+pub(super) fn attention<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result<(), Error> {
+    let operands = operands::<6>(walk, source)?;
+    let given = GivenAttributes::of(source);
     // Without effect on the result, says the text.
     given.ignore("chunk_size");
     let rule = Rule::of(&given.text("update_rule", "gated_delta"))?;
@@ -96,7 +96,7 @@ pub(super) fn attention<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) 
     }
     let y = walk.joined(&read, 1)?;
     let (y, state) = (walk.cast(y, dtype)?, walk.cast(state, state_dtype)?);
-    bind(walk, written.node, vec![Bound::Tensor(y), Bound::Tensor(state)])
+    bind(walk, source.node, vec![Bound::Tensor(y), Bound::Tensor(state)])
 }
 
 /// The state after a step.

@@ -9,9 +9,9 @@ use ir::{Attributes, DType, Tensor, Value};
 use super::trees::few;
 use super::{chosen, transformed};
 use crate::Error;
-use crate::import::forms::{Written, bind, tensor};
+use crate::import::forms::{SourceNode, bind, tensor};
 use crate::import::frame::Bound;
-use crate::import::given::Given;
+use crate::import::given::GivenAttributes;
 use crate::import::terms::misshapen;
 use crate::import::walk::Walk;
 
@@ -55,14 +55,14 @@ struct Ensemble {
 }
 
 /// TreeEnsemble: the sum of what the trees give, or their mean, for each target.
-pub(super) fn ensemble<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -> Result<(), Error> {
-    let x = tensor(walk, written.node, 0)?;
+pub(super) fn ensemble<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result<(), Error> {
+    let x = tensor(walk, source.node, 0)?;
     let ty = walk.ty(x);
     let [rows, features] = ty.shape[..] else { return Err(misshapen(0, &ty, "of rows and features")) };
     if !matches!(ty.dtype, DType::F16 | DType::F32 | DType::F64) {
         return Err(misshapen(0, &ty, "of f16, f32 or f64"));
     }
-    let given = Given::of(written);
+    let given = GivenAttributes::of(source);
     let targets = given.whole("n_targets").and_then(|n| usize::try_from(n).ok()).unwrap_or(0);
     let (how, transform) = (given.int("aggregate_function", 1), given.int("post_transform", 0));
     let roots = given.ints("tree_roots");
@@ -102,13 +102,13 @@ pub(super) fn ensemble<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -
         }
     }
     let y = transformed(walk, y, transform)?;
-    bind(walk, written.node, vec![Bound::Tensor(y)])
+    bind(walk, source.node, vec![Bound::Tensor(y)])
 }
 
 /// The numbers of a tensor attribute. If `count` is given, there must be that many.
 fn numbers(
     walk: &Walk<'_, '_>,
-    given: &Given<'_>,
+    given: &GivenAttributes<'_>,
     name: &str,
     count: Option<usize>,
 ) -> Result<Vec<f64>, Error> {
@@ -126,7 +126,7 @@ fn numbers(
 impl Ensemble {
     fn read(
         walk: &Walk<'_, '_>,
-        given: &Given<'_>,
+        given: &GivenAttributes<'_>,
         features: i64,
         roots: &[i64],
         targets: usize,

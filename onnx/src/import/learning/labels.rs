@@ -7,9 +7,9 @@ use std::sync::Arc;
 
 use ir::{Attributes, DType, Tensor, Type, Value};
 
-use crate::import::forms::{Written, bind, given_value, need, tensor as operand};
+use crate::import::forms::{SourceNode, bind, given_value, need, tensor as operand};
 use crate::import::frame::Bound;
-use crate::import::given::Given;
+use crate::import::given::GivenAttributes;
 use crate::import::strings::{self, Read};
 use crate::import::walk::Walk;
 use crate::proto::AttributeProto;
@@ -36,12 +36,12 @@ impl List {
 /// The one list among attributes with this beginning of their names.
 fn list(
     walk: &Walk<'_, '_>,
-    written: &Written<'_, '_>,
-    given: &Given<'_>,
+    source: &SourceNode<'_, '_>,
+    given: &GivenAttributes<'_>,
     kind: &str,
 ) -> Result<List, Error> {
     let named = |ending: &str| format!("{kind}_{ending}");
-    let has = |ending: &str| written.attributes.iter().any(|a: &&AttributeProto| a.name() == named(ending));
+    let has = |ending: &str| source.attributes.iter().any(|a: &&AttributeProto| a.name() == named(ending));
     let there: Vec<&str> =
         ["strings", "int64s", "floats", "tensor"].into_iter().filter(|ending| has(ending)).collect();
     let numbers = |dtype, count: usize| Type::new(dtype, [count as i64]);
@@ -55,7 +55,7 @@ fn list(
             let floats = given.floats(&named("floats"));
             Ok(List::Numbers(Tensor::from_f64_fn(&numbers(DType::F32, floats.len()), |i| floats[i].into())))
         }
-        ["tensor"] => held(walk, written, given, &named("tensor")),
+        ["tensor"] => held(walk, source, given, &named("tensor")),
         _ => {
             let why = format!("{} of them are there, and one must be", there.len());
             Err(Error::invalid(format!("attributes `{kind}_…`"), why))
@@ -66,13 +66,13 @@ fn list(
 /// The list that an attribute holds as a tensor.
 fn held(
     walk: &Walk<'_, '_>,
-    written: &Written<'_, '_>,
-    given: &Given<'_>,
+    source: &SourceNode<'_, '_>,
+    given: &GivenAttributes<'_>,
     name: &str,
 ) -> Result<List, Error> {
     let external = walk.context.options.external;
     let what = || format!("attribute `{name}`");
-    let proto = written.attributes.iter().find(|a| a.name() == name).and_then(|a| a.t.as_ref());
+    let proto = source.attributes.iter().find(|a| a.name() == name).and_then(|a| a.t.as_ref());
     if let Some(proto) = proto.filter(|proto| tensor::strings::is_strings(proto)) {
         given.ignore(name);
         let strings = tensor::strings::from_proto(proto, external).map_err(|e| e.inside(what()))?;
@@ -90,14 +90,14 @@ fn held(
 /// What an element becomes that is none of the keys: one value, of the kind of the values.
 fn default(
     walk: &Walk<'_, '_>,
-    written: &Written<'_, '_>,
-    given: &Given<'_>,
+    source: &SourceNode<'_, '_>,
+    given: &GivenAttributes<'_>,
     of: &List,
 ) -> Result<List, Error> {
     let text = given.text("default_string", "_Unused");
     let (int, float) = (given.int("default_int64", -1), given.float("default_float").unwrap_or(-0.0));
-    let is_held = written.attributes.iter().any(|a| a.name() == "default_tensor");
-    let held = if is_held { Some(held(walk, written, given, "default_tensor")?) } else { None };
+    let is_held = source.attributes.iter().any(|a| a.name() == "default_tensor");
+    let held = if is_held { Some(held(walk, source, given, "default_tensor")?) } else { None };
     let found = match (of, held) {
         (List::Texts(_), Some(List::Texts(texts))) => List::Texts(texts),
         (List::Texts(_), None) => List::Texts(vec![text]),
@@ -122,10 +122,10 @@ fn default(
     Err(Error::invalid("attribute `default_tensor`", "it is not one value"))
 }
 
-pub(super) fn encoder<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -> Result<(), Error> {
-    let given = Given::of(written);
-    let (keys, values) = (list(walk, written, &given, "keys")?, list(walk, written, &given, "values")?);
-    let default = default(walk, written, &given, &values)?;
+pub(super) fn encoder<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result<(), Error> {
+    let given = GivenAttributes::of(source);
+    let (keys, values) = (list(walk, source, &given, "keys")?, list(walk, source, &given, "values")?);
+    let default = default(walk, source, &given, &values)?;
     given.finish()?;
     if keys.len() != values.len() {
         let why = format!("there are {} keys and {} values", keys.len(), values.len());
@@ -134,12 +134,12 @@ pub(super) fn encoder<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) ->
     let y = match (keys, values, default) {
         (keys, List::Texts(mut values), List::Texts(default)) => {
             values.extend(default);
-            let (shape, places, from) = places(walk, written, &keys)?;
+            let (shape, places, from) = places(walk, source, &keys)?;
             let texts: Vec<String> = places.into_iter().map(|place| values[place].clone()).collect();
             strings::made(walk, shape, &texts, from)?
         }
         (List::Texts(keys), List::Numbers(values), List::Numbers(default)) => {
-            let (shape, places, from) = places(walk, written, &List::Texts(keys))?;
+            let (shape, places, from) = places(walk, source, &List::Texts(keys))?;
             let table = table(walk, values, default)?;
             let places = walk.integers(DType::I64, &shape, |i| places[i] as i128)?;
             let y = walk.op("Gather", &[table, places])?;
@@ -147,7 +147,7 @@ pub(super) fn encoder<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) ->
         }
         (List::Numbers(keys), List::Numbers(values), List::Numbers(default)) => {
             let table = table(walk, values, default)?;
-            Bound::Tensor(looked_up(walk, written, &keys, table)?)
+            Bound::Tensor(looked_up(walk, source, &keys, table)?)
         }
         (_, List::Texts(_), List::Numbers(_)) | (_, List::Numbers(_), List::Texts(_)) => {
             return Err(Error::invalid(
@@ -156,7 +156,7 @@ pub(super) fn encoder<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) ->
             ));
         }
     };
-    bind(walk, written.node, vec![y])
+    bind(walk, source.node, vec![y])
 }
 
 /// A table to look values up in: the values, and behind them the default for elements that are no key.
@@ -173,15 +173,15 @@ type Places = (Vec<i64>, Vec<usize>, Vec<Value>);
 
 /// The place of each element among the keys: of the last key that is equal to it, or one behind all keys if
 /// none is. With the shape of the elements, and the values that they were read from.
-fn places(walk: &mut Walk<'_, '_>, written: &Written<'_, '_>, keys: &List) -> Result<Places, Error> {
+fn places(walk: &mut Walk<'_, '_>, source: &SourceNode<'_, '_>, keys: &List) -> Result<Places, Error> {
     match keys {
         List::Texts(keys) => {
-            let Read { shape, texts, from } = strings::read(walk, written.node, 0)?;
+            let Read { shape, texts, from } = strings::read(walk, source.node, 0)?;
             let place = |text: &String| keys.iter().rposition(|key| key == text).unwrap_or(keys.len());
             Ok((shape, texts.iter().map(place).collect(), from))
         }
         List::Numbers(keys) => {
-            let (x, from) = walk.read(need(written.node, 0)?)?;
+            let (x, from) = walk.read(need(source.node, 0)?)?;
             if x.dtype() != keys.dtype() {
                 return Err(Error::invalid("operand 0", format!("it is {}, and keys {}", x.ty(), keys.ty())));
             }
@@ -204,11 +204,11 @@ fn places(walk: &mut Walk<'_, '_>, written: &Written<'_, '_>, keys: &List) -> Re
 /// The values of numbers, from a table.
 fn looked_up(
     walk: &mut Walk<'_, '_>,
-    written: &Written<'_, '_>,
+    source: &SourceNode<'_, '_>,
     keys: &Tensor,
     table: Value,
 ) -> Result<Value, Error> {
-    let x = operand(walk, written.node, 0)?;
+    let x = operand(walk, source.node, 0)?;
     let (ty, count) = (walk.ty(x), keys.len() as i64);
     if ty.dtype != keys.dtype() {
         return Err(Error::invalid("operand 0", format!("it is {ty}, and keys {}", keys.ty())));

@@ -4,9 +4,9 @@ use ir::{Attributes, Value};
 
 use super::{classified, constant, one, rows, transformed};
 use crate::Error;
-use crate::import::forms::{Written, bind};
+use crate::import::forms::{SourceNode, bind};
 use crate::import::frame::Bound;
-use crate::import::given::Given;
+use crate::import::given::GivenAttributes;
 use crate::import::walk::Walk;
 
 /// Rows times weights, so many results for each; the weights of a result stand beside each other.
@@ -27,22 +27,22 @@ fn sums(
 }
 
 /// LinearRegressor: a number for each target.
-pub(super) fn regressor<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -> Result<(), Error> {
-    let x = rows(walk, written)?;
-    let given = Given::of(written);
+pub(super) fn regressor<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result<(), Error> {
+    let x = rows(walk, source)?;
+    let given = GivenAttributes::of(source);
     let (coefficients, intercepts) = (given.floats("coefficients"), given.floats("intercepts"));
     let (targets, transform) = (given.int("targets", 1), given.text("post_transform", "NONE"));
     given.finish()?;
     let sums = sums(walk, x, targets, coefficients, intercepts)?;
     let y = transformed(walk, sums, &transform)?;
-    bind(walk, written.node, vec![Bound::Tensor(y)])
+    bind(walk, source.node, vec![Bound::Tensor(y)])
 }
 
 /// LinearClassifier: a score for each label, and the label of the highest score. If only one of two labels
 /// has weights, the other label's score depends on the transformation, and ONNX's text does not say how.
-pub(super) fn classifier<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -> Result<(), Error> {
-    let x = rows(walk, written)?;
-    let given = Given::of(written);
+pub(super) fn classifier<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result<(), Error> {
+    let x = rows(walk, source)?;
+    let given = GivenAttributes::of(source);
     let (coefficients, intercepts) = (given.floats("coefficients"), given.floats("intercepts"));
     let (labels, transform) = (given.ints("classlabels_ints"), given.text("post_transform", "NONE"));
     // One against the rest, or all at once: the same sums.
@@ -55,5 +55,5 @@ pub(super) fn classifier<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>)
         return Err(Error::unsupported("attribute `coefficients`", why));
     }
     let scores = sums(walk, x, labels.len() as i64, coefficients, intercepts)?;
-    classified(walk, written, labels, scores, &transform)
+    classified(walk, source, labels, scores, &transform)
 }

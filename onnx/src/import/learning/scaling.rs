@@ -4,15 +4,15 @@ use ir::{Attributes, Value};
 
 use super::{constant, features, one};
 use crate::Error;
-use crate::import::forms::{Written, bind, tensor};
+use crate::import::forms::{SourceNode, bind, tensor};
 use crate::import::frame::Bound;
-use crate::import::given::Given;
+use crate::import::given::GivenAttributes;
 use crate::import::walk::Walk;
 
 /// Scaler: an offset is taken away, then it is multiplied. Each is one number, or one for each feature.
-pub(super) fn scaler<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -> Result<(), Error> {
-    let x = features(walk, written)?;
-    let given = Given::of(written);
+pub(super) fn scaler<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result<(), Error> {
+    let x = features(walk, source)?;
+    let given = GivenAttributes::of(source);
     let (offset, scale) = (given.floats("offset"), given.floats("scale"));
     given.finish()?;
     let columns = walk.graph.ty(x).shape.last().copied().unwrap_or(1);
@@ -28,27 +28,27 @@ pub(super) fn scaler<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -> 
     let scale = number(walk, "scale", scale)?;
     let centred = one(walk, "Sub", &Attributes::new(), &[x, offset])?;
     let y = one(walk, "Mul", &Attributes::new(), &[centred, scale])?;
-    bind(walk, written.node, vec![Bound::Tensor(y)])
+    bind(walk, source.node, vec![Bound::Tensor(y)])
 }
 
 /// Binarizer: 1 for what is above a threshold, and 0 for the rest.
-pub(super) fn binarizer<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -> Result<(), Error> {
-    let x = features(walk, written)?;
-    let given = Given::of(written);
+pub(super) fn binarizer<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result<(), Error> {
+    let x = features(walk, source)?;
+    let given = GivenAttributes::of(source);
     let threshold = given.float("threshold").unwrap_or(0.0);
     given.finish()?;
     let threshold = constant(walk, &[], &[threshold])?;
     let above = one(walk, "Greater", &Attributes::new(), &[x, threshold])?;
     let y = walk.cast(above, walk.ty(x).dtype)?;
-    bind(walk, written.node, vec![Bound::Tensor(y)])
+    bind(walk, source.node, vec![Bound::Tensor(y)])
 }
 
 /// Normalizer: each row divided by its norm; a row whose norm is 0 stays as it is. For `L1` the text sums the
 /// elements, while ONNX's reference implementation and runtimes sum their magnitudes. Implementations differ
 /// for `MAX` too, and nothing says which is right.
-pub(super) fn normalizer<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -> Result<(), Error> {
-    let x = features(walk, written)?;
-    let given = Given::of(written);
+pub(super) fn normalizer<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result<(), Error> {
+    let x = features(walk, source)?;
+    let given = GivenAttributes::of(source);
     let norm = given.text("norm", "MAX");
     given.finish()?;
     let reduce = match norm.as_str() {
@@ -66,20 +66,20 @@ pub(super) fn normalizer<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>)
     let is_zero = one(walk, "Equal", &Attributes::new(), &[norm, zero])?;
     let divisor = one(walk, "Where", &Attributes::new(), &[is_zero, unit, norm])?;
     let y = one(walk, "Div", &Attributes::new(), &[x, divisor])?;
-    bind(walk, written.node, vec![Bound::Tensor(y)])
+    bind(walk, source.node, vec![Bound::Tensor(y)])
 }
 
 /// ArrayFeatureExtractor: elements of the last axis by their indices. What has no other axis gets one.
 pub(super) fn array_feature_extractor<'p>(
     walk: &mut Walk<'p, '_>,
-    written: &Written<'p, '_>,
+    source: &SourceNode<'p, '_>,
 ) -> Result<(), Error> {
-    let (x, indices) = (tensor(walk, written.node, 0)?, tensor(walk, written.node, 1)?);
-    Given::of(written).finish()?;
+    let (x, indices) = (tensor(walk, source.node, 0)?, tensor(walk, source.node, 1)?);
+    GivenAttributes::of(source).finish()?;
     let list = one(walk, "Reshape", &Attributes::new().ints("shape", &[-1]), &[indices])?;
     let mut y = one(walk, "Gather", &Attributes::new().int("axis", -1), &[x, list])?;
     if walk.graph.ty(y).rank() == 1 {
         y = one(walk, "Unsqueeze", &Attributes::new().ints("axes", &[0]), &[y])?;
     }
-    bind(walk, written.node, vec![Bound::Tensor(y)])
+    bind(walk, source.node, vec![Bound::Tensor(y)])
 }

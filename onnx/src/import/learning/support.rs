@@ -4,15 +4,15 @@ use ir::{Attributes, Value};
 
 use super::{constant, one, rows, transformed};
 use crate::Error;
-use crate::import::forms::{Written, bind};
+use crate::import::forms::{SourceNode, bind};
 use crate::import::frame::Bound;
-use crate::import::given::Given;
+use crate::import::given::GivenAttributes;
 use crate::import::walk::Walk;
 
 /// SVMRegressor: the sum of each vector's coefficient times the kernel of row and vector, and rho.
-pub(super) fn regressor<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -> Result<(), Error> {
-    let x = rows(walk, written)?;
-    let given = Given::of(written);
+pub(super) fn regressor<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result<(), Error> {
+    let x = rows(walk, source)?;
+    let given = GivenAttributes::of(source);
     let (kernel, params) = (given.text("kernel_type", "LINEAR"), given.floats("kernel_params"));
     let (vectors, coefficients) = (given.floats("support_vectors"), given.floats("coefficients"));
     let (rho, count) = (given.floats("rho"), given.int("n_supports", 0));
@@ -38,7 +38,7 @@ pub(super) fn regressor<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) 
     let rho = constant(walk, &[1], rho)?;
     let sums = one(walk, "Gemm", &Attributes::new(), &[near, coefficients, rho])?;
     let y = transformed(walk, sums, &transform)?;
-    bind(walk, written.node, vec![Bound::Tensor(y)])
+    bind(walk, source.node, vec![Bound::Tensor(y)])
 }
 
 /// exp(-γ · |row - vector|²) for each row and vector.

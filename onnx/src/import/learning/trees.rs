@@ -11,9 +11,9 @@ use ir::{Attributes, DType, Value};
 
 use super::{chosen, classified, constant, integers, one, rows, transformed};
 use crate::Error;
-use crate::import::forms::{Written, bind};
+use crate::import::forms::{SourceNode, bind};
 use crate::import::frame::Bound;
-use crate::import::given::Given;
+use crate::import::given::GivenAttributes;
 use crate::import::walk::Walk;
 
 /// How many elements a matrix may have.
@@ -53,7 +53,7 @@ struct Ensemble {
 }
 
 impl Ensemble {
-    fn read(given: &Given<'_>, features: i64) -> Result<Self, Error> {
+    fn read(given: &GivenAttributes<'_>, features: i64) -> Result<Self, Error> {
         let (trees, nodes) = (given.ints("nodes_treeids"), given.ints("nodes_nodeids"));
         let (left, right) = (given.ints("nodes_truenodeids"), given.ints("nodes_falsenodeids"));
         let (features_of, numbers) = (given.ints("nodes_featureids"), given.floats("nodes_values"));
@@ -244,9 +244,9 @@ fn branch(mode: &str, feature: i64, number: f32, [left, right]: [Key; 2]) -> Res
 }
 
 /// TreeEnsembleRegressor: the sum of what the trees give, for each target.
-pub(super) fn regressor<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -> Result<(), Error> {
-    let x = rows(walk, written)?;
-    let given = Given::of(written);
+pub(super) fn regressor<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result<(), Error> {
+    let x = rows(walk, source)?;
+    let given = GivenAttributes::of(source);
     let ensemble = Ensemble::read(&given, walk.graph.ty(x).shape[1])?;
     let weights = Weighed {
         trees: given.ints("target_treeids"),
@@ -264,14 +264,14 @@ pub(super) fn regressor<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) 
         .map_err(|_| Error::invalid("attribute `n_targets`", format!("there are {targets}")))?;
     let sums = ensemble.sums(walk, x, targets, &weights, base)?;
     let y = transformed(walk, sums, &transform)?;
-    bind(walk, written.node, vec![Bound::Tensor(y)])
+    bind(walk, source.node, vec![Bound::Tensor(y)])
 }
 
 /// TreeEnsembleClassifier: a score for each label, and the label of the highest one. Where the trees weigh one of two labels alone, what
 /// the other's score is hangs on the transformation, of which ONNX's text does not speak.
-pub(super) fn classifier<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -> Result<(), Error> {
-    let x = rows(walk, written)?;
-    let given = Given::of(written);
+pub(super) fn classifier<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result<(), Error> {
+    let x = rows(walk, source)?;
+    let given = GivenAttributes::of(source);
     let ensemble = Ensemble::read(&given, walk.graph.ty(x).shape[1])?;
     let weights = Weighed {
         trees: given.ints("class_treeids"),
@@ -288,5 +288,5 @@ pub(super) fn classifier<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>)
         return Err(Error::unsupported("attribute `classlabels_int64s`", why));
     }
     let scores = ensemble.sums(walk, x, labels.len(), &weights, base)?;
-    classified(walk, written, labels, scores, &transform)
+    classified(walk, source, labels, scores, &transform)
 }

@@ -4,9 +4,9 @@ use ir::{Attributes, DType};
 
 use super::list;
 use crate::Error;
-use crate::import::forms::{Written, bind, given_value};
+use crate::import::forms::{SourceNode, bind, given_value};
 use crate::import::frame::Bound;
-use crate::import::given::Given;
+use crate::import::given::GivenAttributes;
 use crate::import::terms::{misshapen, operands, there};
 use crate::import::walk::Walk;
 
@@ -55,13 +55,13 @@ struct Axis {
 }
 
 /// Col2Im: each block is added to the image where it was.
-pub(super) fn put_together<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -> Result<(), Error> {
-    let operands = operands::<3>(walk, written)?;
-    let given = Given::of(written);
+pub(super) fn put_together<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result<(), Error> {
+    let operands = operands::<3>(walk, source)?;
+    let given = GivenAttributes::of(source);
     let (strides, pads, dilations) = (given.ints("strides"), given.ints("pads"), given.ints("dilations"));
     given.finish()?;
     let x = there(&operands, 0)?;
-    let ((image, of_image), (block, of_block)) = (list(walk, written, 1)?, list(walk, written, 2)?);
+    let ((image, of_image), (block, of_block)) = (list(walk, source, 1)?, list(walk, source, 2)?);
     let window = Window::of(&block, strides, pads, dilations)?;
     let ty = walk.ty(x);
     let (count, axes) = (block.iter().fold(1_i64, |count, &size| count.saturating_mul(size)), image.len());
@@ -117,5 +117,5 @@ pub(super) fn put_together<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_
     }
     let from: Vec<_> = of_image.into_iter().chain(of_block).collect();
     let y = given_value(walk, y, &from)?;
-    bind(walk, written.node, vec![Bound::Tensor(y)])
+    bind(walk, source.node, vec![Bound::Tensor(y)])
 }

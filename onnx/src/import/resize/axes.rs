@@ -6,8 +6,8 @@ use ir::{Tensor, Value};
 
 use super::{Policy, Settings, Transformation};
 use crate::Error;
-use crate::import::forms::Written;
-use crate::import::given::Given;
+use crate::import::forms::SourceNode;
+use crate::import::given::GivenAttributes;
 use crate::import::walk::Walk;
 
 /// An axis that gets another size.
@@ -53,21 +53,21 @@ impl Axis {
 /// The axes that get another size, and what that was read from.
 pub(super) fn read<'p>(
     walk: &mut Walk<'p, '_>,
-    written: &Written<'p, '_>,
-    given: &Given<'_>,
+    source: &SourceNode<'p, '_>,
+    given: &GivenAttributes<'_>,
     settings: &Settings,
     x: Value,
 ) -> Result<(Vec<Axis>, Vec<Value>), Error> {
     let ty = walk.ty(x);
-    let axes = chosen(written, given, ty.rank())?;
+    let axes = chosen(source, given, ty.rank())?;
     let mut from = Vec::new();
-    let factors = Factors::read(walk, written, given, &mut from)?;
+    let factors = Factors::read(walk, source, given, &mut from)?;
     if factors.len() != axes.len() {
         let why = format!("there are {} of sizes or scales for {} axes", factors.len(), axes.len());
         return Err(Error::invalid("operands", why));
     }
     let parts = match settings.transformation {
-        Transformation::TfCropAndResize => parts(walk, written, &factors, &mut from)?,
+        Transformation::TfCropAndResize => parts(walk, source, &factors, &mut from)?,
         _ => vec![WHOLE; axes.len()],
     };
     let before: Vec<i64> = axes.iter().map(|&axis| ty.shape[axis]).collect();
@@ -86,9 +86,13 @@ pub(super) fn read<'p>(
 }
 
 /// The axes that sizes or scales are for.
-fn chosen(written: &Written<'_, '_>, given: &Given<'_>, rank: usize) -> Result<Vec<usize>, Error> {
+fn chosen(
+    source: &SourceNode<'_, '_>,
+    given: &GivenAttributes<'_>,
+    rank: usize,
+) -> Result<Vec<usize>, Error> {
     let axes = given.ints("axes");
-    if !has(written, "axes") {
+    if !has(source, "axes") {
         return Ok((0..rank).collect());
     }
     let mut all = Vec::with_capacity(axes.len());
@@ -104,18 +108,18 @@ fn chosen(written: &Written<'_, '_>, given: &Given<'_>, rank: usize) -> Result<V
     Ok(all)
 }
 
-fn has(written: &Written<'_, '_>, name: &str) -> bool {
-    written.attributes.iter().any(|a| a.name() == name)
+fn has(source: &SourceNode<'_, '_>, name: &str) -> bool {
+    source.attributes.iter().any(|a| a.name() == name)
 }
 
 /// The elements of an operand, if it is there and has any.
 fn list(
     walk: &mut Walk<'_, '_>,
-    written: &Written<'_, '_>,
+    source: &SourceNode<'_, '_>,
     at: usize,
     from: &mut Vec<Value>,
 ) -> Result<Option<Arc<Tensor>>, Error> {
-    let operand = written.node.inputs.get(at).copied().flatten();
+    let operand = source.node.inputs.get(at).copied().flatten();
     let Some(id) = operand.filter(|&id| !walk.is_absent(Some(id))) else { return Ok(None) };
     let (tensor, read) = walk.read(id)?;
     from.extend(read);
@@ -131,17 +135,17 @@ enum Factors {
 impl Factors {
     fn read(
         walk: &mut Walk<'_, '_>,
-        written: &Written<'_, '_>,
-        given: &Given<'_>,
+        source: &SourceNode<'_, '_>,
+        given: &GivenAttributes<'_>,
         from: &mut Vec<Value>,
     ) -> Result<Self, Error> {
         // Opsets before 11 have neither a part nor sizes.
         let (scales_at, sizes_at) = if walk.context.declared < 11 { (1, None) } else { (2, Some(3)) };
-        let sizes = sizes_at.map(|at| list(walk, written, at, from)).transpose()?.flatten();
-        let scales = if has(written, "scales") {
+        let sizes = sizes_at.map(|at| list(walk, source, at, from)).transpose()?.flatten();
+        let scales = if has(source, "scales") {
             Some(given.floats("scales").to_vec())
         } else {
-            let scales = list(walk, written, scales_at, from)?;
+            let scales = list(walk, source, scales_at, from)?;
             scales.map(|scales| scales.to_f64s().into_iter().map(|x| x as f32).collect())
         };
         match (sizes, scales) {
@@ -179,11 +183,11 @@ const WHOLE: [f64; 2] = [0.0, 1.0];
 /// The part of each axis that is taken.
 fn parts(
     walk: &mut Walk<'_, '_>,
-    written: &Written<'_, '_>,
+    source: &SourceNode<'_, '_>,
     factors: &Factors,
     from: &mut Vec<Value>,
 ) -> Result<Vec<[f64; 2]>, Error> {
-    let (count, ends) = (factors.len(), list(walk, written, 1, from)?);
+    let (count, ends) = (factors.len(), list(walk, source, 1, from)?);
     let ends = ends.map_or_else(Vec::new, |ends| ends.to_f64s());
     if ends.len() != 2 * count {
         let why = format!("it is not a beginning and an end for each of {count} axes");

@@ -7,9 +7,9 @@ use ir::{Attributes, DType, Value};
 
 use super::{Range, Taps, few, weighed};
 use crate::Error;
-use crate::import::forms::{Written, bind, given_value, need};
+use crate::import::forms::{SourceNode, bind, given_value, need};
 use crate::import::frame::Bound;
-use crate::import::given::Given;
+use crate::import::given::GivenAttributes;
 use crate::import::placed::Window;
 use crate::import::terms::{misshapen, operands, there};
 use crate::import::walk::{self, Walk};
@@ -30,10 +30,10 @@ struct Sizes {
     window: Window,
 }
 
-pub(super) fn conv<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -> Result<(), Error> {
-    let operands = operands::<5>(walk, written)?;
+pub(super) fn conv<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result<(), Error> {
+    let operands = operands::<5>(walk, source)?;
     let [x, kernel, offsets] = [there(&operands, 0)?, there(&operands, 1)?, there(&operands, 2)?];
-    let sizes = sizes(walk, written, [x, kernel, offsets])?;
+    let sizes = sizes(walk, source, [x, kernel, offsets])?;
     let dtype = walk.ty(x).dtype;
     let mask = match operands[4] {
         Some(mask) => {
@@ -52,7 +52,7 @@ pub(super) fn conv<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -> Re
         Some(bias) => return Err(misshapen(3, &walk.ty(bias), &format!("[{}]", sizes.filters))),
         None => None,
     };
-    let (read, from) = walk.read(need(written.node, 2)?)?;
+    let (read, from) = walk.read(need(source.node, 2)?)?;
     let (read, axes) = (read.to_f64s(), sizes.image.len() as i64);
     let count: i64 = sizes.image.iter().product();
     let images = walk.reshaped(x, &[sizes.batch, sizes.moved, sizes.channels / sizes.moved, count])?;
@@ -88,7 +88,7 @@ pub(super) fn conv<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -> Re
     };
     let y = walk.reshaped(y, &[&[sizes.batch, sizes.filters], &sizes.after[..]].concat())?;
     let y = given_value(walk, y, from.as_slice())?;
-    bind(walk, written.node, vec![Bound::Tensor(y)])
+    bind(walk, source.node, vec![Bound::Tensor(y)])
 }
 
 /// The kernel times the columns, group by group: [1, filters, places].
@@ -198,10 +198,10 @@ impl Sizes {
 
 fn sizes(
     walk: &mut Walk<'_, '_>,
-    written: &Written<'_, '_>,
+    source: &SourceNode<'_, '_>,
     [x, kernel, offsets]: [Value; 3],
 ) -> Result<Sizes, Error> {
-    let given = Given::of(written);
+    let given = GivenAttributes::of(source);
     let stated = given.ints("kernel_shape");
     let (strides, pads, dilations) = (given.ints("strides"), given.ints("pads"), given.ints("dilations"));
     let (groups, moved) = (given.int("group", 1), given.int("offset_group", 1));

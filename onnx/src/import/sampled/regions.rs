@@ -7,9 +7,9 @@ use ir::{Attributes, DType, Value};
 
 use super::{Range, Taps, few, weighed};
 use crate::Error;
-use crate::import::forms::{Written, bind, given_value, need};
+use crate::import::forms::{SourceNode, bind, given_value, need};
 use crate::import::frame::Bound;
-use crate::import::given::Given;
+use crate::import::given::GivenAttributes;
 use crate::import::terms::{misshapen, operands, there};
 use crate::import::walk::Walk;
 
@@ -28,7 +28,7 @@ struct Settings {
 }
 
 impl Settings {
-    fn read(given: &Given<'_>, declared: u32) -> Result<Self, Error> {
+    fn read(given: &GivenAttributes<'_>, declared: u32) -> Result<Self, Error> {
         // Opsets before 16 have no shift.
         let usual = if declared < 16 { "output_half_pixel" } else { "half_pixel" };
         let (shift, mode) = (given.text("coordinate_transformation_mode", usual), given.text("mode", "avg"));
@@ -57,10 +57,10 @@ impl Settings {
     }
 }
 
-pub(super) fn align<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -> Result<(), Error> {
-    let operands = operands::<3>(walk, written)?;
+pub(super) fn align<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result<(), Error> {
+    let operands = operands::<3>(walk, source)?;
     let [x, regions, of] = [there(&operands, 0)?, there(&operands, 1)?, there(&operands, 2)?];
-    let given = Given::of(written);
+    let given = GivenAttributes::of(source);
     let settings = Settings::read(&given, walk.context.declared)?;
     given.finish()?;
     let (ty, region_ty, of_ty) = (walk.ty(x), walk.ty(regions), walk.ty(of));
@@ -77,8 +77,8 @@ pub(super) fn align<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -> R
     if count != each || height < 1 || width < 1 {
         return Err(misshapen(2, &of_ty, &format!("one number for each of {region_ty}, in {ty}")));
     }
-    let (corners, read) = walk.read(need(written.node, 1)?)?;
-    let (images, read_of) = walk.read(need(written.node, 2)?)?;
+    let (corners, read) = walk.read(need(source.node, 1)?)?;
+    let (images, read_of) = walk.read(need(source.node, 2)?)?;
     let from: Vec<Value> = read.into_iter().chain(read_of).collect();
     let (corners, images) = (corners.to_f64s(), images.to_i128s());
     if corners.iter().any(|corner| !corner.is_finite()) {
@@ -105,7 +105,7 @@ pub(super) fn align<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -> R
         walk.joined(&all, 0)?
     };
     let y = given_value(walk, y, &from)?;
-    bind(walk, written.node, vec![Bound::Tensor(y)])
+    bind(walk, source.node, vec![Bound::Tensor(y)])
 }
 
 /// The samples along an axis of a region.

@@ -7,9 +7,9 @@
 use ir::{DType, Value};
 
 use super::number;
-use crate::import::forms::{Written, bind, given_value, need};
+use crate::import::forms::{SourceNode, bind, given_value, need};
 use crate::import::frame::Bound;
-use crate::import::given::Given;
+use crate::import::given::GivenAttributes;
 use crate::import::terms::misshapen;
 use crate::import::walk::Walk;
 use crate::{Error, tensor};
@@ -17,8 +17,8 @@ use crate::{Error, tensor};
 /// How far a corner must be from the next whole number, relative to itself: f32 and a few steps.
 const DOUBT: f64 = 64.0 * f32::EPSILON as f64;
 
-pub(super) fn matrix<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -> Result<(), Error> {
-    let given = Given::of(written);
+pub(super) fn matrix<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result<(), Error> {
+    let given = GivenAttributes::of(source);
     let code = given.int("output_datatype", 1);
     given.finish()?;
     let dtype = i32::try_from(code).ok().and_then(|code| tensor::dtype_of(code).ok());
@@ -26,7 +26,7 @@ pub(super) fn matrix<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -> 
         dtype.ok_or_else(|| Error::invalid("attribute `output_datatype`", format!("it is {code}")))?;
     let (mut from, mut counts) = (Vec::new(), [0; 3]);
     for (i, count) in counts.iter_mut().enumerate() {
-        let Some(read) = number(walk, written, i)? else {
+        let Some(read) = number(walk, source, i)? else {
             return Err(Error::invalid(format!("operand {i}"), "it must be there"));
         };
         *count = read.is;
@@ -34,7 +34,7 @@ pub(super) fn matrix<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -> 
     }
     let mut edges = [0.0; 2];
     for (i, edge) in edges.iter_mut().enumerate() {
-        let (hertz, read) = walk.read(need(written.node, 3 + i)?)?;
+        let (hertz, read) = walk.read(need(source.node, 3 + i)?)?;
         match hertz.to_f64s()[..] {
             [hz] if hertz.dtype().is_float() => *edge = hz,
             _ => return Err(misshapen(3 + i, &hertz.ty(), "one number of floats")),
@@ -44,7 +44,7 @@ pub(super) fn matrix<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -> 
     let y = triangles(walk, counts, edges)?;
     let y = walk.cast(y, dtype)?;
     let y = given_value(walk, y, &from)?;
-    bind(walk, written.node, vec![Bound::Tensor(y)])
+    bind(walk, source.node, vec![Bound::Tensor(y)])
 }
 
 /// The matrix, in f32. The quotients are computed by nodes, because implementations round them.

@@ -4,8 +4,8 @@
 
 use super::{Read, made, misshaped, read};
 use crate::Error;
-use crate::import::forms::{Written, bind};
-use crate::import::given::Given;
+use crate::import::forms::{SourceNode, bind};
+use crate::import::given::GivenAttributes;
 use crate::import::walk::Walk;
 
 /// What becomes of the case of letters.
@@ -31,8 +31,8 @@ impl Case {
     }
 }
 
-pub(super) fn normalized<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -> Result<(), Error> {
-    let given = Given::of(written);
+pub(super) fn normalized<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result<(), Error> {
+    let given = GivenAttributes::of(source);
     let (stopped, is_exact) = (given.texts("stopwords"), given.int("is_case_sensitive", 0) != 0);
     let case = match given.text("case_change_action", "NONE").as_str() {
         "LOWER" => Case::Lower,
@@ -44,7 +44,7 @@ pub(super) fn normalized<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>)
     };
     given.ignore("locale");
     given.finish()?;
-    let Read { shape, texts, from } = read(walk, written.node, 0)?;
+    let Read { shape, texts, from } = read(walk, source.node, 0)?;
     let before: &[i64] = match shape[..] {
         [_] => &[],
         [1, _] => &[1],
@@ -56,7 +56,7 @@ pub(super) fn normalized<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>)
     }
     let shape = [before, &[left.len() as i64]].concat();
     let y = made(walk, shape, &left, from)?;
-    bind(walk, written.node, vec![y])
+    bind(walk, source.node, vec![y])
 }
 
 /// The strings that are none of the words, in their case.

@@ -9,23 +9,23 @@ use regex::RegexBuilder;
 
 use super::{Read, read};
 use crate::Error;
-use crate::import::forms::{Written, bind, given_value};
+use crate::import::forms::{SourceNode, bind, given_value};
 use crate::import::frame::Bound;
-use crate::import::given::Given;
+use crate::import::given::GivenAttributes;
 use crate::import::walk::Walk;
 
 /// How many bytes a compiled expression may take.
 const MOST_BYTES: usize = 1 << 22;
 
-pub(super) fn matched<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -> Result<(), Error> {
-    let given = Given::of(written);
+pub(super) fn matched<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result<(), Error> {
+    let given = GivenAttributes::of(source);
     let pattern = given.text("pattern", "");
     given.finish()?;
-    let Read { shape, texts, from } = read(walk, written.node, 0)?;
+    let Read { shape, texts, from } = read(walk, source.node, 0)?;
     let matches = matches(&pattern, &texts)?;
     let y = walk.integers(DType::Bool, &shape, |i| matches[i].into())?;
     let y = given_value(walk, y, &from)?;
-    bind(walk, written.node, vec![Bound::Tensor(y)])
+    bind(walk, source.node, vec![Bound::Tensor(y)])
 }
 
 /// Whether each string is matched as a whole.

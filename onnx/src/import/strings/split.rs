@@ -7,13 +7,13 @@ use ir::DType;
 
 use super::{Read, made, read};
 use crate::Error;
-use crate::import::forms::{Written, bind, given_value};
+use crate::import::forms::{SourceNode, bind, given_value};
 use crate::import::frame::Bound;
-use crate::import::given::Given;
+use crate::import::given::GivenAttributes;
 use crate::import::walk::Walk;
 
-pub(super) fn split<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -> Result<(), Error> {
-    let given = Given::of(written);
+pub(super) fn split<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result<(), Error> {
+    let given = GivenAttributes::of(source);
     let (delimiter, most) = (given.text("delimiter", ""), given.whole("maxsplit"));
     given.finish()?;
     let most = match most {
@@ -22,7 +22,7 @@ pub(super) fn split<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -> R
             Error::unsupported("attribute `maxsplit`", format!("what {most} means is not said"))
         })?,
     };
-    let Read { shape, texts, from } = read(walk, written.node, 0)?;
+    let Read { shape, texts, from } = read(walk, source.node, 0)?;
     let parts = texts.iter().map(|text| parts(text, &delimiter, most));
     let parts = parts.collect::<Result<Vec<Vec<String>>, Error>>()?;
     let longest = parts.iter().map(Vec::len).max().unwrap_or(0);
@@ -36,7 +36,7 @@ pub(super) fn split<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -> R
     let counts = given_value(walk, counts, &from)?;
     let shape = [&shape[..], &[longest as i64]].concat();
     let y = made(walk, shape, &padded, from)?;
-    bind(walk, written.node, vec![y, Bound::Tensor(counts)])
+    bind(walk, source.node, vec![y, Bound::Tensor(counts)])
 }
 
 /// The parts of a string.

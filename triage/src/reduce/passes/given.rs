@@ -14,7 +14,7 @@ use onnx::proto::{TensorShapeProto, ValueInfoProto};
 
 use super::Candidates;
 use super::values::simpler;
-use crate::forms::Written;
+use crate::forms::BoundProgram;
 use crate::reduce::interest::Shown;
 use crate::reduce::problem::Problem;
 use crate::reduce::scalar::{Part, slice};
@@ -30,7 +30,7 @@ struct Cut {
 }
 
 /// A program, and all tensors that it is given: inputs and initializers.
-struct Given<'a> {
+struct ProgramTensors<'a> {
     program: &'a Program,
     inputs: BTreeMap<String, Datum>,
     tensors: BTreeMap<ValueId, Tensor>,
@@ -38,22 +38,22 @@ struct Given<'a> {
 
 /// Fewer elements.
 pub(super) fn sizes(shown: &Shown) -> Candidates<'_> {
-    let Some(given) = Given::of(&shown.problem) else { return Box::new(std::iter::empty()) };
+    let Some(given) = ProgramTensors::of(&shown.problem) else { return Box::new(std::iter::empty()) };
     let cuts = given.cuts();
     Box::new(cuts.into_iter().filter_map(move |cut| given.with_cut(&cut)))
 }
 
 /// Simpler numbers.
 pub(super) fn numbers(shown: &Shown) -> Candidates<'_> {
-    let Some(given) = Given::of(&shown.problem) else { return Box::new(std::iter::empty()) };
+    let Some(given) = ProgramTensors::of(&shown.problem) else { return Box::new(std::iter::empty()) };
     let all: Vec<(ValueId, Tensor)> = given.tensors.iter().map(|(value, t)| (*value, t.clone())).collect();
     let others = all.into_iter().flat_map(|(value, tensor)| simpler(tensor).map(move |other| (value, other)));
     Box::new(others.filter_map(move |change| given.edited(&[change].into(), Program::clone)))
 }
 
-impl<'a> Given<'a> {
+impl<'a> ProgramTensors<'a> {
     fn of(problem: &'a Problem) -> Option<Self> {
-        let Written { program, interface } = &**problem.program.as_ref()?;
+        let BoundProgram { program, interface } = &**problem.program.as_ref()?;
         let inputs = interface.values_of(&problem.named());
         let body = &program.main.body;
         let constants = body.initializers.iter().filter_map(|initializer| {
@@ -173,7 +173,7 @@ m (uint8[6, 3] x) => (int32[6, 2] y) <uint8[3, 2] w = {1, 2, 3, 4, 5, 6}> { y = 
     #[test]
     fn sizes_that_belong_together_are_cut_together() {
         let (problem, before) = (problem(), problem().size());
-        let given = Given::of(&problem).expect("a program of its own");
+        let given = ProgramTensors::of(&problem).expect("a program of its own");
         let shapes = |problem: &Problem| problem.leaves().map(|(_, t)| t.ty().shape).collect::<Vec<_>>();
         let cut = |size: i64, count: usize| {
             let cuts = given.cuts().into_iter();
@@ -190,7 +190,7 @@ m (uint8[6, 3] x) => (int32[6, 2] y) <uint8[3, 2] w = {1, 2, 3, 4, 5, 6}> { y = 
     #[test]
     fn numbers_become_simpler() {
         let problem = problem();
-        let given = Given::of(&problem).expect("a program of its own");
+        let given = ProgramTensors::of(&problem).expect("a program of its own");
         for (value, tensor) in &given.tensors {
             let zeros = simpler(tensor.clone()).next().expect("a simpler one");
             let simple = given.edited(&[(*value, zeros)].into(), Program::clone).expect("a problem");
@@ -214,7 +214,7 @@ m (float[2, 6] x) => (y) <int64 n = {2}> {
         let inputs = BTreeMap::from([("x".to_owned(), x.into())]);
         let program = Program::from_text(text).expect("a program");
         let problem = Problem::of_program(program, &inputs).expect("a problem");
-        let given = Given::of(&problem).expect("a program of its own");
+        let given = ProgramTensors::of(&problem).expect("a program of its own");
         let cut = given.cuts().into_iter().find(|cut| (cut.from, cut.to) == (6, 1)).expect("the columns");
         let cut = given.with_cut(&cut).expect("it is read");
         let said = cut.program.expect("a program").program.to_text().to_string();

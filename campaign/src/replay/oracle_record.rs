@@ -4,14 +4,14 @@ use std::path::PathBuf;
 
 use oracles::{Check, Verdict};
 use serde::Serialize;
-use triage::oracle::Answer;
+use triage::oracle::OracleAnswer;
 
 use super::result::{Grade, Judgement};
 use super::verdict;
 
 /// What came of one question of an oracle about a case on a backend.
 #[derive(Clone, Debug, Serialize)]
-pub struct Asked {
+pub struct OracleRecord {
     /// The case.
     pub case: PathBuf,
     /// The backend.
@@ -30,13 +30,13 @@ pub struct Asked {
 
 /// What came of one question.
 #[derive(Clone, Debug)]
-pub(super) struct Told {
+pub(super) struct OracleResult {
     check: Check,
     judgement: Option<Judgement>,
 }
 
-impl Told {
-    pub(super) fn of(answer: Answer) -> Self {
+impl OracleResult {
+    pub(super) fn of(answer: OracleAnswer) -> Self {
         let judgement = answer.verdict.map(|judged| Judgement {
             signatures: match &judged {
                 Verdict::Bug(finding) => vec![finding.signature().to_string()],
@@ -61,10 +61,10 @@ impl Told {
         Some(Judgement { why, ..judgement })
     }
 
-    pub(super) fn about(self, case: PathBuf, backend: String) -> Asked {
+    pub(super) fn about(self, case: PathBuf, backend: String) -> OracleRecord {
         let Self { check: Check { oracle, name: question }, judgement } = self;
         let outcome = judgement.as_ref().map(|judgement| judgement.grade);
         let (why, signatures) = judgement.map(|j| (j.why, j.signatures)).unwrap_or_default();
-        Asked { case, backend, oracle, question, outcome, why, signatures }
+        OracleRecord { case, backend, oracle, question, outcome, why, signatures }
     }
 }
