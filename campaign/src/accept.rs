@@ -6,6 +6,7 @@
 //! Some signatures say next to nothing: of a fault that nobody could be blamed for, `whole graph | mismatch gross`. Such an entry
 //! would cover whatever else nobody can be blamed for. So it is written only where a user asks for that very signature.
 
+use oracles::signature::is_form;
 use oracles::{Finding, Symptom, message};
 use serde::Serialize;
 
@@ -62,8 +63,7 @@ pub fn entries(
     let is_named = |signature: &str| only.iter().any(|pattern| pattern.to_string() == signature);
     let mut accepted = Accepted { entries: Vec::new(), skipped: Vec::new() };
     for cluster in fresh.iter().filter(is_wanted) {
-        match says_too_little(&cluster.signature, &cluster.example).filter(|_| !is_named(&cluster.signature))
-        {
+        match says_too_little(&cluster.example).filter(|_| !is_named(&cluster.signature)) {
             Some(why) => accepted.skipped.push(Skipped { signature: cluster.signature.clone(), why }),
             None => accepted.entries.push(entry(cluster)),
         }
@@ -71,25 +71,24 @@ pub fn entries(
     Ok(accepted)
 }
 
-/// With fewer words, a message does not tell one fault from another: `SIGSEGV`.
-const TELLING: usize = 3;
-
-/// Why a signature says too little to be accepted: it has neither an operator nor a message.
-fn says_too_little(signature: &str, finding: &Finding) -> Option<&'static str> {
+/// Why the signature of a finding says too little to be accepted: it has neither an operator nor a message.
+fn says_too_little(finding: &Finding) -> Option<&'static str> {
     let symptom = finding.core.as_ref().map_or(&finding.symptom, |core| &core.symptom);
     let message = match symptom {
         Symptom::Fault { place: message, .. } | Symptom::Rejected { message, .. } => message,
         _ => "",
     };
-    if message::words(message).len() >= TELLING {
+    if message::is_telling(&message::words(message)) {
         return None;
     }
-    let subject = signature.split(" | ").nth(1).unwrap_or_default();
-    if subject.starts_with("whole graph") || subject.starts_with("graph of ") {
+    let blamed = match &finding.core {
+        Some(core) => core.lists_operators().then_some(&core.operators),
+        None => finding.culprit.as_ref().map(|culprit| &culprit.operator),
+    };
+    let Some(blamed) = blamed else {
         return Some("it names no operator: whatever is wrong with any graph would be known");
-    }
-    let is_form = subject.starts_with("form ") && !subject.contains(" of ");
-    is_form.then_some(
+    };
+    (is_form(blamed) && !blamed.contains(" of ")).then_some(
         "it names a form of programs and no operator: whatever is wrong with such programs would be known",
     )
 }
@@ -102,37 +101,64 @@ fn place(cluster: &Cluster) -> String {
 
 #[cfg(test)]
 mod tests {
-    use oracles::{ErrorShape, Verdict};
+    use ir::{DType, Type};
+    use oracles::{Core, Culprit, ErrorShape, Verdict};
+    use worker::{FaultKind, Stage};
 
     use super::*;
 
-    /// Whether a signature with this symptom may be accepted without being named.
-    fn is_accepted(subject: &str, symptom: Symptom) -> bool {
+    type Who = fn(Finding) -> Finding;
+
+    fn blamed(finding: Finding, operator: &str) -> Finding {
+        let x = Type::new(DType::F32, [3]);
+        Finding { culprit: Some(Culprit::in_context(operator, &[Some(&x)])), ..finding }
+    }
+
+    fn reduced(finding: Finding, operators: &[&str]) -> Finding {
+        let x = Type::new(DType::F32, [3]);
+        let operators: Vec<String> = operators.iter().map(ToString::to_string).collect();
+        let core = Core::new(&operators, &[Some(&x)], finding.symptom.clone());
+        Finding { core: Some(core), ..finding }
+    }
+
+    /// Whether a finding with this symptom may be accepted without being named.
+    fn is_accepted(who: Who, symptom: Symptom) -> bool {
         let Verdict::Bug(finding) = Verdict::bug("e", "all", symptom, String::new()) else {
             panic!("it is a bug");
         };
-        says_too_little(&format!("e | {subject} | and so on"), &finding).is_none()
+        says_too_little(&who(*finding)).is_none()
     }
 
     #[test]
     fn what_names_neither_an_operator_nor_a_message_says_too_little() {
         let off = || Symptom::Mismatch(ErrorShape::Gross);
-        let crash = || Symptom::Fault { kind: "signal".to_owned(), place: "SIGSEGV".to_owned() };
-        let refused =
-            |message: &str| Symptom::Rejected { stage: "load".to_owned(), message: message.to_owned() };
-        for subject in [
-            "whole graph",
-            "whole graph, hidden by taps",
-            "graph of 8 f32 dense",
-            "form If f32 dense in context",
-        ] {
-            assert!(!is_accepted(subject, off()) && !is_accepted(subject, crash()), "{subject}");
-            assert!(is_accepted(subject, refused("Broadcasting: shapes do not match")), "{subject}");
+        let crash = || Symptom::Fault { kind: FaultKind::Signal, place: "SIGSEGV".to_owned() };
+        let refused = |message: &str| Symptom::Rejected { stage: Stage::Load, message: message.to_owned() };
+        let vague: [(&str, Who); 4] = [
+            ("whole graph", |finding| finding),
+            ("whole graph, hidden by taps", |finding| Finding { hidden_by_taps: true, ..finding }),
+            ("graph of 8 f32 dense", |finding| reduced(finding, &["Neg"; 8])),
+            ("form If f32 dense in context", |finding| blamed(finding, "form If")),
+        ];
+        let telling: [(&str, Who); 3] = [
+            ("Conv f32 dense in context", |finding| blamed(finding, "Conv")),
+            ("Add + Exp f32 dense", |finding| reduced(finding, &["Add", "Exp"])),
+            ("form parameter of Slice f32 dense in context", |finding| {
+                blamed(finding, "form parameter of Slice")
+            }),
+        ];
+        for (name, who) in vague.iter().chain(&telling) {
+            let Verdict::Bug(finding) = Verdict::bug("e", "all", off(), String::new()) else {
+                unreachable!()
+            };
+            assert_eq!(who(*finding).signature().to_string(), format!("e | {name} | mismatch gross"));
         }
-        for subject in
-            ["Conv f32 dense", "Add + Exp f32 dense", "form parameter of Slice i64 dense in context"]
-        {
-            assert!(is_accepted(subject, off()) && is_accepted(subject, crash()), "{subject}");
+        for (name, who) in vague {
+            assert!(!is_accepted(who, off()) && !is_accepted(who, crash()), "{name}");
+            assert!(is_accepted(who, refused("Broadcasting: shapes do not match")), "{name}");
+        }
+        for (name, who) in telling {
+            assert!(is_accepted(who, off()) && is_accepted(who, crash()), "{name}");
         }
     }
 }

@@ -7,7 +7,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use oracles::{Finding, Symptom, cause};
+use oracles::{AtFault, Finding, Symptom, cause};
 use serde::Serialize;
 
 use crate::report::others::{Others, is_odd_one_out};
@@ -137,17 +137,10 @@ fn named<'a>(clusters: &[&'a Cluster]) -> &'a Finding {
 /// Where a group's fault is.
 fn place(clusters: &[&Cluster]) -> String {
     let finding = named(clusters);
-    if let Some(core) = finding.core.as_ref().filter(|_| finding.is_of_several()) {
-        return core.operators.clone();
-    }
-    match &finding.culprit {
-        Some(culprit) if clusters.iter().all(|c| is_in_context(&c.example)) => {
-            format!("{} in context", culprit.operator)
-        }
-        Some(culprit) => culprit.operator.clone(),
-        None if finding.hidden_by_taps => "whole graph, hidden by taps".to_owned(),
-        None => "whole graph".to_owned(),
-    }
+    let place = finding.at_fault_when_reduced();
+    let is_operator = matches!(place, AtFault::Operator(_));
+    let in_context = is_operator && clusters.iter().all(|c| is_in_context(&c.example));
+    if in_context { format!("{place} in context") } else { place.to_string() }
 }
 
 fn is_in_context(finding: &Finding) -> bool {
@@ -166,7 +159,7 @@ fn does(finding: &Finding) -> String {
 fn symptom(finding: &Finding) -> String {
     let headline = |masked: &str| headline(&element_types::restored(masked, &finding.detail));
     match &finding.symptom {
-        Symptom::Fault { kind, place } if place.is_empty() => kind.clone(),
+        Symptom::Fault { kind, place } if place.is_empty() => kind.to_string(),
         Symptom::Fault { kind, place } => format!("{kind}: {}", headline(place)),
         Symptom::Rejected { message, .. } => format!("refuses a valid model: {}", headline(message)),
         Symptom::Accepted { rule } => format!("accepts an invalid model: {rule}"),

@@ -22,7 +22,7 @@ use petgraph::unionfind::UnionFind;
 
 use crate::message::{self, similarity, words};
 use crate::signature::Symptom;
-use crate::verdict::Finding;
+use crate::verdict::{AtFault, Finding};
 
 /// How alike two causes have to be, if nothing else is said: HirFuzz's 90 %.
 pub const ALIKE: f64 = 0.9;
@@ -41,7 +41,7 @@ pub fn join(findings: &[&Finding], alike: f64) -> Vec<Vec<usize>> {
         }
     }
     let (at_home, homeless): (Vec<usize>, Vec<usize>) =
-        all.filter(|&i| seen[i].place == Place::Unknown).partition(|&i| {
+        all.filter(|&i| seen[i].at_fault == AtFault::Nobody).partition(|&i| {
             let home = seen[i].home(&seen, alike);
             home.inspect(|&home| _ = groups.union(i, home)).is_some()
         });
@@ -56,43 +56,21 @@ pub fn join(findings: &[&Finding], alike: f64) -> Vec<Vec<usize>> {
     lists(groups)
 }
 
-/// Who is at fault.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Place<'a> {
-    /// An operator, shown alone or within a graph.
-    Operator(&'a str),
-    /// Several operators together, none of which is wrong alone.
-    Graph(&'a str),
-    /// Something that is gone when every value is an output.
-    Hidden,
-    /// Nobody could be blamed.
-    Unknown,
-}
-
 /// What a cause is judged by.
 struct Seen<'a> {
     finding: &'a Finding,
     kind: &'a str,
-    place: Place<'a>,
+    at_fault: AtFault<'a>,
     /// The words of the whole message, and of the cause in it.
     words: Vec<&'a str>,
     cause: Vec<&'a str>,
 }
 
-/// With fewer words, a message such as `SIGSEGV` does not tell one operator from another.
-const TELLING: usize = 3;
-
 impl<'a> Seen<'a> {
     fn new(finding: &'a Finding) -> Self {
         let (kind, text) = kind(finding);
-        let together = finding.core.as_ref().filter(|_| text.is_empty() && finding.is_of_several());
-        let place = match (together, &finding.culprit) {
-            (Some(core), _) => Place::Graph(&core.operators),
-            (None, Some(culprit)) => Place::Operator(&culprit.operator),
-            (None, None) if finding.hidden_by_taps => Place::Hidden,
-            (None, None) => Place::Unknown,
-        };
-        Self { finding, kind, place, words: words(text), cause: message::cause(text) }
+        let at_fault = if text.is_empty() { finding.at_fault_when_reduced() } else { finding.at_fault() };
+        Self { finding, kind, at_fault, words: words(text), cause: message::cause(text) }
     }
 
     /// Whether the same engine did the same thing, in like words.
@@ -105,16 +83,17 @@ impl<'a> Seen<'a> {
 
     /// Whether both know who is at fault, and agree.
     fn names_the_same(&self, other: &Self) -> bool {
-        self.place == other.place && self.place != Place::Unknown
+        self.at_fault == other.at_fault && self.at_fault != AtFault::Nobody
     }
 
     fn says_something(&self) -> bool {
-        self.cause.len() >= TELLING
+        message::is_telling(&self.cause)
     }
 
     /// For a finding that nobody is blamed for: the finding of an operator whose message is most like this one's.
     fn home(&self, all: &[Self], alike: f64) -> Option<usize> {
-        let is_home = |other: &Self| matches!(other.place, Place::Operator(_)) && self.is_like(other, alike);
+        let is_home =
+            |other: &Self| matches!(other.at_fault, AtFault::Operator(_)) && self.is_like(other, alike);
         let homes = all.iter().enumerate().filter(|(_, other)| self.says_something() && is_home(other));
         let likeness = |other: &Self| similarity(&self.words, &other.words);
         // Of equals the first by name, so that the order of the findings does not matter.
@@ -126,26 +105,20 @@ impl<'a> Seen<'a> {
     }
 
     fn operator(&self) -> &'a str {
-        match self.place {
-            Place::Operator(operator) => operator,
-            Place::Graph(_) | Place::Hidden | Place::Unknown => "",
+        match self.at_fault {
+            AtFault::Operator(operator) => operator,
+            AtFault::Together(_) | AtFault::Hidden | AtFault::Nobody => "",
         }
     }
 }
 
 /// The kind of the symptom, and the text that tells findings of this kind apart.
 fn kind(finding: &Finding) -> (&str, &str) {
-    match &finding.symptom {
-        // Where a later operator fails on a wrong type, that is the cause.
-        _ if finding.is_consequence() => ("wrong type", ""),
-        Symptom::Fault { kind, place } => (kind, place),
-        Symptom::Rejected { message, .. } => ("rejected", message),
-        Symptom::Accepted { rule } => ("accepted", rule),
-        Symptom::MissingOutput => ("missing output", ""),
-        Symptom::WrongType => ("wrong type", ""),
-        Symptom::Mismatch(_) => ("mismatch", ""),
-        Symptom::Slow => ("slow", ""),
+    // Where a later operator fails on a wrong type, that is the cause.
+    if finding.is_consequence() {
+        return (Symptom::WrongType.kind(), "");
     }
+    (finding.symptom.kind(), finding.symptom.text())
 }
 
 /// The members of each set. The order in which sets were united decides which member stands for one, so a set is placed
@@ -162,6 +135,8 @@ fn lists(groups: UnionFind<usize>) -> Vec<Vec<usize>> {
 
 #[cfg(test)]
 mod tests {
+    use worker::{FaultKind, Stage};
+
     use super::*;
     use crate::message::normalise;
     use crate::signature::{Core, Culprit, ErrorShape};
@@ -198,8 +173,8 @@ mod tests {
         finding("e", Symptom::Mismatch(shape), culprit)
     }
 
-    fn refused(stage: &str, culprit: Option<&str>, message: &str) -> Finding {
-        finding("e", Symptom::Rejected { stage: stage.to_owned(), message: normalise(message) }, culprit)
+    fn refused(stage: Stage, culprit: Option<&str>, message: &str) -> Finding {
+        finding("e", Symptom::Rejected { stage, message: normalise(message) }, culprit)
     }
 
     /// The groups, which have to be the same in reverse.
@@ -255,11 +230,11 @@ mod tests {
         let translate = format!("Translating node #12 \"n10\" MatMulInference ToTypedTranslator: {rank}");
         let other = analyse.replace("a_rank", "m == n && a_rank");
         let groups = joined(&[
-            refused("load", Some("MatMul f32"), &translate),
-            refused("load", Some("MatMul u64"), &analyse),
-            refused("run", None, &analyse),
-            refused("load", Some("MatMul f32"), &other),
-            refused("load", Some("Gemm f32"), &translate),
+            refused(Stage::Load, Some("MatMul f32"), &translate),
+            refused(Stage::Load, Some("MatMul u64"), &analyse),
+            refused(Stage::Run, None, &analyse),
+            refused(Stage::Load, Some("MatMul f32"), &other),
+            refused(Stage::Load, Some("Gemm f32"), &translate),
         ]);
         assert_eq!(groups, [vec![0, 1, 2], vec![3], vec![4]]);
     }
@@ -267,24 +242,32 @@ mod tests {
     #[test]
     fn a_finding_without_a_culprit_goes_to_the_operator_that_its_message_names() {
         let groups = joined(&[
-            refused("run", Some("IsInf f64"), "Evaluating #4 \"n6\" IsInf: Element wise eval not defined"),
-            refused("run", Some("IsNaN f64"), "Evaluating #4 \"n6\" IsNan: Element wise eval not defined"),
-            refused("load", None, "Analysing \"n8\" IsNan: Element wise eval not defined"),
-            refused("load", None, "Analysing \"n8\" IsInf: Element wise eval not defined"),
+            refused(
+                Stage::Run,
+                Some("IsInf f64"),
+                "Evaluating #4 \"n6\" IsInf: Element wise eval not defined",
+            ),
+            refused(
+                Stage::Run,
+                Some("IsNaN f64"),
+                "Evaluating #4 \"n6\" IsNan: Element wise eval not defined",
+            ),
+            refused(Stage::Load, None, "Analysing \"n8\" IsNan: Element wise eval not defined"),
+            refused(Stage::Load, None, "Analysing \"n8\" IsInf: Element wise eval not defined"),
         ]);
         assert_eq!(groups, [vec![0, 3], vec![1, 2]]);
     }
 
     #[test]
     fn what_fails_on_a_wrong_type_belongs_to_the_wrong_type() {
-        let panic = Symptom::Fault { kind: "panic".to_owned(), place: "chunk_size is zero".to_owned() };
+        let panic = Symptom::Fault { kind: FaultKind::Panic, place: "chunk_size is zero".to_owned() };
         let groups = joined(&[
-            refused("run", Some("MatMul f32 in context"), "Transpose: permutation is invalid"),
+            refused(Stage::Run, Some("MatMul f32 in context"), "Transpose: permutation is invalid"),
             finding("e", Symptom::WrongType, Some("MatMul f32")),
-            refused("load", Some("MatMul f32 in context"), "Conv: kernel must have 4 dims"),
-            refused("load", Some("MatMul f32"), "Conv: kernel must have 4 dims"),
+            refused(Stage::Load, Some("MatMul f32 in context"), "Conv: kernel must have 4 dims"),
+            refused(Stage::Load, Some("MatMul f32"), "Conv: kernel must have 4 dims"),
             finding("e", panic, Some("MatMul f32 in context")),
-            refused("run", Some("Slice f32 in context"), "Transpose: permutation is invalid"),
+            refused(Stage::Run, Some("Slice f32 in context"), "Transpose: permutation is invalid"),
         ]);
         assert_eq!(groups, [vec![0, 1, 2, 4], vec![3], vec![5]]);
     }
@@ -292,7 +275,7 @@ mod tests {
     #[test]
     fn a_signal_without_a_culprit_is_nobodys() {
         let crash = |culprit| {
-            let symptom = Symptom::Fault { kind: "signal".to_owned(), place: "SIGSEGV".to_owned() };
+            let symptom = Symptom::Fault { kind: FaultKind::Signal, place: "SIGSEGV".to_owned() };
             finding("e", symptom, culprit)
         };
         let groups = joined(&[crash(Some("Pad f32")), crash(None), crash(Some("Pad u8")), crash(None)]);

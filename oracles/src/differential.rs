@@ -97,13 +97,9 @@ fn verdict(
 
 /// The verdict on an engine that refuses a valid model.
 pub fn refusal(backend: &str, level: &str, stage: Stage, message: &str) -> Verdict {
-    let stage = match stage {
-        Stage::Load => "load",
-        Stage::Run => "run",
-        Stage::Optimise => "optimise",
-    };
-    let symptom = Symptom::Rejected { stage: stage.to_owned(), message: normalise(message) };
-    Verdict::bug(backend, level, symptom, format!("a valid model is refused at {stage}: {message}"))
+    let symptom = Symptom::Rejected { stage, message: normalise(message) };
+    let detail = format!("a valid model is refused at {}: {message}", stage.name());
+    Verdict::bug(backend, level, symptom, detail)
 }
 
 /// What an engine says that it lacks, if it says so. An optimiser that gives up on what the unoptimised level runs lacks
@@ -131,7 +127,7 @@ pub fn fault_symptom(fault: &Fault) -> Symptom {
         Fault::Garbage { what, .. } => mistake(what),
         Fault::StackOverflow | Fault::Timeout | Fault::Memory => String::new(),
     };
-    Symptom::Fault { kind: fault.kind().to_owned(), place }
+    Symptom::Fault { kind: fault.kind(), place }
 }
 
 /// How an engine breaks the protocol, without what depends on the case. The name of a missing field stays,

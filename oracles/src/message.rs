@@ -138,6 +138,14 @@ pub fn cause(normalised: &str) -> Vec<&str> {
 /// How many words make a sentence.
 const SENTENCE: usize = 3;
 
+/// With fewer words, a message such as `SIGSEGV` does not tell one fault from another.
+const TELLING: usize = 3;
+
+/// Whether the words of a message tell one fault from another.
+pub fn is_telling(words: &[&str]) -> bool {
+    words.len() >= TELLING
+}
+
 /// Stands for every placeholder and dtype, and for a row of them.
 const BLANK: &str = "\u{2039}\u{203a}";
 

@@ -2,7 +2,7 @@
 
 use ir::{DType, DTypes, Type};
 use serde::{Deserialize, Serialize};
-use worker::Fault;
+use worker::{FaultKind, Stage};
 
 use crate::verdict::Finding;
 
@@ -10,17 +10,18 @@ use crate::verdict::Finding;
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Symptom {
-    /// The engine crashed, hung or broke the protocol. Kind, and the normalised message or innermost frame.
+    /// The engine crashed, hung or broke the protocol.
     Fault {
-        /// [`worker::Fault::kind`].
-        kind: String,
-        /// The normalised message or place; empty where there is none.
+        /// In which way.
+        kind: FaultKind,
+        /// The normalised message or the innermost frame; empty where there is none.
         place: String,
     },
     /// The engine refused a valid model.
     Rejected {
-        /// `load`, `run` or `optimise`.
-        stage: String,
+        /// Where.
+        #[serde(with = "stage")]
+        stage: Stage,
         /// The normalised message.
         message: String,
     },
@@ -56,10 +57,52 @@ pub enum ErrorShape {
     Gross,
 }
 
+/// A stage is stored by its name. The protocol of workers has no word for `optimise`, and a finding has.
+mod stage {
+    use serde::de::Error;
+    use serde::{Deserialize, Deserializer, Serializer};
+    use worker::Stage;
+
+    // serde hands over a reference.
+    #[allow(clippy::trivially_copy_pass_by_ref, reason = "the signature is serde's")]
+    pub(super) fn serialize<S: Serializer>(stage: &Stage, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(stage.name())
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Stage, D::Error> {
+        let name = String::deserialize(deserializer)?;
+        let stage = Stage::ALL.into_iter().find(|stage| stage.name() == name);
+        stage.ok_or_else(|| D::Error::custom(format!("there is no stage `{name}`")))
+    }
+}
+
 impl Symptom {
     /// Whether the engine did not answer in time.
     pub fn is_hang(&self) -> bool {
-        matches!(self, Self::Fault { kind, .. } if *kind == Fault::Timeout.kind())
+        matches!(self, Self::Fault { kind: FaultKind::Timeout, .. })
+    }
+
+    /// What kind of thing the engine did, in a word or two.
+    pub const fn kind(&self) -> &'static str {
+        match self {
+            Self::Fault { kind, .. } => kind.name(),
+            Self::Rejected { .. } => "rejected",
+            Self::Accepted { .. } => "accepted",
+            Self::MissingOutput => "missing output",
+            Self::WrongType => "wrong type",
+            Self::Mismatch(_) => "mismatch",
+            Self::Slow => "slow",
+        }
+    }
+
+    /// What tells symptoms of one kind apart: a message, a place or a rule; empty where nothing does.
+    pub fn text(&self) -> &str {
+        match self {
+            Self::Fault { place: text, .. }
+            | Self::Rejected { message: text, .. }
+            | Self::Accepted { rule: text } => text,
+            Self::MissingOutput | Self::WrongType | Self::Mismatch(_) | Self::Slow => "",
+        }
     }
 }
 
@@ -95,20 +138,25 @@ pub struct Culprit {
 }
 
 impl Culprit {
-    /// The culprit for an operator on operands of these types.
-    pub fn new(operator: &str, operands: &[Option<&Type>], alone: bool) -> Self {
+    /// The culprit for an operator that shows the fault within its graph, on operands of these types.
+    pub fn in_context(operator: &str, operands: &[Option<&Type>]) -> Self {
         Self {
             operator: operator.to_owned(),
             dtype: dtypes(operands),
             shapes: shape_class(operands),
-            alone,
+            alone: false,
             is_reason: false,
         }
     }
 
+    /// The culprit for an operator that shows the fault alone.
+    pub fn alone(operator: &str, operands: &[Option<&Type>]) -> Self {
+        Self { alone: true, ..Self::in_context(operator, operands) }
+    }
+
     /// The culprit for a form of programs that is about a value of this type, if that is known.
     pub fn of_form(form: &str, about: Option<&Type>) -> Self {
-        let known = Self::new(form, &[about], false);
+        let known = Self::in_context(form, &[about]);
         match about {
             Some(_) => known,
             None => Self { dtype: UNKNOWN.to_owned(), shapes: UNKNOWN.to_owned(), ..known },
@@ -117,8 +165,13 @@ impl Culprit {
 
     /// Whether it is a form of programs, and no operator: what is wrong is then the program, and not what comes of a wrong type.
     pub fn is_form(&self) -> bool {
-        self.operator.starts_with("form ")
+        is_form(&self.operator)
     }
+}
+
+/// Whether what findings call an operator is the name of a form of programs.
+pub fn is_form(operator: &str) -> bool {
+    operator.starts_with("form ")
 }
 
 /// What stands for the dtype and the class of shapes of what is not known.
@@ -168,8 +221,14 @@ impl Core {
     pub fn new(operators: &[String], operands: &[Option<&Type>], symptom: Symptom) -> Self {
         let nodes = operators.len();
         let named = if nodes > MOST_NAMED { format!("graph of {nodes}") } else { operators.join(" + ") };
-        let Culprit { operator, dtype, shapes, .. } = Culprit::new(&named, operands, false);
-        Self { operators: operator, nodes, dtype, shapes, symptom }
+        Self { operators: named, nodes, dtype: dtypes(operands), shapes: shape_class(operands), symptom }
+    }
+}
+
+impl Core {
+    /// Whether its name lists the operators, as it does of a few.
+    pub fn lists_operators(&self) -> bool {
+        self.nodes <= MOST_NAMED
     }
 }
 
@@ -200,16 +259,17 @@ impl Signature {
     /// The first form of a finding's signature.
     pub fn former(finding: &Finding) -> Self {
         let symptom = match &finding.symptom {
-            Symptom::Fault { kind, .. } if finding.is_consequence() => format!("{kind} later"),
-            Symptom::Rejected { .. } if finding.is_consequence() => "rejected later".to_owned(),
-            Symptom::Mismatch(_) if finding.is_consequence() => "mismatch later".to_owned(),
+            symptom @ (Symptom::Fault { .. } | Symptom::Rejected { .. } | Symptom::Mismatch(_))
+                if finding.is_consequence() =>
+            {
+                format!("{} later", symptom.kind())
+            }
             symptom => told(symptom),
         };
         let culprit = match &finding.culprit {
             Some(c) if c.alone => format!("{} {} {}", c.operator, c.dtype, c.shapes),
             Some(c) => format!("{} {} {} in context", c.operator, c.dtype, c.shapes),
-            None if finding.hidden_by_taps => "whole graph, hidden by taps".to_owned(),
-            None => "whole graph".to_owned(),
+            None => finding.at_fault().to_string(),
         };
         Self::of(finding, &culprit, &symptom)
     }
@@ -232,14 +292,13 @@ impl Signature {
 /// A symptom in a signature.
 fn told(symptom: &Symptom) -> String {
     match symptom {
-        Symptom::Fault { kind, place } if place.is_empty() => kind.clone(),
-        Symptom::Fault { kind, place } => format!("{kind} at {place}"),
-        Symptom::Rejected { stage, message } => format!("rejected at {stage}: {message}"),
+        Symptom::Fault { kind, place } if !place.is_empty() => format!("{kind} at {place}"),
+        Symptom::Rejected { stage, message } => format!("rejected at {}: {message}", stage.name()),
         Symptom::Accepted { rule } => format!("accepted an invalid model: {rule}"),
-        Symptom::MissingOutput => "missing output".to_owned(),
-        Symptom::WrongType => "wrong type".to_owned(),
         Symptom::Mismatch(shape) => format!("mismatch {}", shape.name()),
-        Symptom::Slow => "slow".to_owned(),
+        Symptom::Fault { .. } | Symptom::MissingOutput | Symptom::WrongType | Symptom::Slow => {
+            symptom.kind().to_owned()
+        }
     }
 }
 
@@ -293,7 +352,7 @@ mod tests {
     #[test]
     fn a_narrow_operand_behind_the_first_is_told() {
         let (x, like) = (Type::new(DType::F32, [3]), Type::new(DType::I4, [3]));
-        let dtype = |operands: &[Option<&Type>]| Culprit::new("CastLike", operands, true).dtype;
+        let dtype = |operands: &[Option<&Type>]| Culprit::alone("CastLike", operands).dtype;
         assert_eq!(dtype(&[Some(&x), Some(&like)]), "f32,i4");
         assert_eq!(dtype(&[Some(&like), Some(&x)]), "i4");
         assert_eq!(dtype(&[Some(&like), None, Some(&like)]), "i4");
@@ -305,8 +364,26 @@ mod tests {
         finding.core = Some(core(&["Exp"]));
         assert_eq!(finding.signature().to_string(), "engine | Exp f32 dense in context | mismatch gross");
         let x = Type::new(DType::F32, [3]);
-        finding.culprit = Some(Culprit::new("Exp", &[Some(&x)], true));
+        finding.culprit = Some(Culprit::alone("Exp", &[Some(&x)]));
         assert_eq!(finding.signature().to_string(), "engine | Exp f32 dense | mismatch gross");
+    }
+
+    #[test]
+    fn kinds_of_faults_and_stages_are_stored_as_they_are_called() {
+        use FaultKind as K;
+        for kind in [K::Panic, K::Signal, K::StackOverflow, K::Exit, K::Timeout, K::Memory, K::Garbage] {
+            let symptom = Symptom::Fault { kind, place: "x".to_owned() };
+            let text = format!(r#"{{"fault":{{"kind":"{kind}","place":"x"}}}}"#);
+            assert_eq!(serde_json::to_string(&symptom).expect("a text"), text);
+            assert_eq!(serde_json::from_str::<Symptom>(&text).expect("a symptom"), symptom);
+        }
+        for (stage, name) in [(Stage::Load, "load"), (Stage::Run, "run"), (Stage::Optimise, "optimise")] {
+            let symptom = Symptom::Rejected { stage, message: "no".to_owned() };
+            let text = format!(r#"{{"rejected":{{"stage":"{name}","message":"no"}}}}"#);
+            assert_eq!(serde_json::to_string(&symptom).expect("a text"), text);
+            assert_eq!(serde_json::from_str::<Symptom>(&text).expect("a symptom"), symptom);
+        }
+        assert!(serde_json::from_str::<Symptom>(r#"{"rejected":{"stage":"link","message":""}}"#).is_err());
     }
 
     #[test]

@@ -121,6 +121,30 @@ pub struct Finding {
     pub stderr: String,
 }
 
+/// Who is to blame for a finding.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum AtFault<'a> {
+    /// An operator, shown alone or within a graph.
+    Operator(&'a str),
+    /// Several operators together, none of which is wrong alone.
+    Together(&'a str),
+    /// Something that is gone when every value is an output.
+    Hidden,
+    /// Nobody could be blamed.
+    Nobody,
+}
+
+impl std::fmt::Display for AtFault<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Operator(operator) => operator,
+            Self::Together(operators) => operators,
+            Self::Hidden => "whole graph, hidden by taps",
+            Self::Nobody => "whole graph",
+        })
+    }
+}
+
 /// How many bytes of an engine's standard error a finding keeps.
 pub const MAX_STDERR: usize = 16 << 10;
 
@@ -209,6 +233,21 @@ impl Finding {
         matches!(self.symptom, Symptom::Rejected { .. })
     }
 
+    /// Who is to blame, as far as runs of the whole case and of operators alone tell.
+    pub fn at_fault(&self) -> AtFault<'_> {
+        match &self.culprit {
+            Some(culprit) => AtFault::Operator(&culprit.operator),
+            None if self.hidden_by_taps => AtFault::Hidden,
+            None => AtFault::Nobody,
+        }
+    }
+
+    /// Who is to blame, the operators that are left of the reduced case included.
+    pub fn at_fault_when_reduced(&self) -> AtFault<'_> {
+        let together = self.core.as_ref().filter(|_| self.is_of_several());
+        together.map_or_else(|| self.at_fault(), |core| AtFault::Together(&core.operators))
+    }
+
     /// What makes this finding the same as another.
     pub fn signature(&self) -> Signature {
         Signature::new(self)
@@ -251,6 +290,8 @@ impl Tally {
 
 #[cfg(test)]
 mod tests {
+    use worker::{FaultKind, Stage};
+
     use super::*;
 
     fn bug(symptom: Symptom) -> Verdict {
@@ -266,8 +307,8 @@ mod tests {
 
     #[test]
     fn standard_error_is_kept_of_faults_and_refusals_and_is_no_part_of_what_they_are() {
-        let crash = || bug(Symptom::Fault { kind: "signal".to_owned(), place: "SIGSEGV".to_owned() });
-        let refusal = || bug(Symptom::Rejected { stage: "load".to_owned(), message: "no".to_owned() });
+        let crash = || bug(Symptom::Fault { kind: FaultKind::Signal, place: "SIGSEGV".to_owned() });
+        let refusal = || bug(Symptom::Rejected { stage: Stage::Load, message: "no".to_owned() });
         for verdict in [crash, refusal] {
             let (silent, loud) = (kept(verdict(), ""), kept(verdict(), "went wrong at 0x7f\n"));
             assert_eq!((silent.stderr.as_str(), loud.stderr.as_str()), ("", "went wrong at 0x7f"));
@@ -281,7 +322,7 @@ mod tests {
     fn the_end_is_kept_in_whole_characters() {
         assert_eq!([last("abc", 5), last("abc", 2), last("aé", 1), last("é", 0)], ["abc", "bc", "", ""]);
         let long = "é".repeat(MAX_STDERR);
-        let finding = kept(bug(Symptom::Fault { kind: "exit".to_owned(), place: String::new() }), &long);
+        let finding = kept(bug(Symptom::Fault { kind: FaultKind::Exit, place: String::new() }), &long);
         assert_eq!(finding.stderr.len(), MAX_STDERR);
     }
 

@@ -47,7 +47,7 @@ fn evil(folder: &Path) -> Group {
         level: "all".to_owned(),
         check: None,
         symptom: Symptom::Mismatch(ErrorShape::Gross),
-        culprit: Some(Culprit::new("Sign", &[Some(&operand)], true)),
+        culprit: Some(Culprit::alone("Sign", &[Some(&operand)])),
         hidden_by_taps: false,
         core: None,
         after: vec![NAME.to_owned()],

@@ -310,24 +310,29 @@ impl Whole<'_> {
     pub(crate) fn alone(&self, id: NodeId) -> Blamed {
         let alone =
             self.isolated.alone(id).map(|trial| Problem::flat(trial.model.clone(), tensors(&trial.inputs)));
-        Blamed { culprit: self.culprit(id, true), node: Some(id), alone, ..Blamed::default() }
+        Blamed {
+            culprit: self.culprit(id).map(|culprit| Culprit { alone: true, ..culprit }),
+            node: Some(id),
+            alone,
+            ..Blamed::default()
+        }
     }
 
     /// An operator to blame that fails within the graph alone.
     pub(crate) fn in_context(&self, id: NodeId) -> Blamed {
-        Blamed { culprit: self.culprit(id, false), node: Some(id), ..Blamed::default() }
+        Blamed { culprit: self.culprit(id), node: Some(id), ..Blamed::default() }
     }
 
     /// An operator to blame whose wrong type makes the graph fail.
     pub(crate) fn of_wrong_type(&self, id: NodeId) -> Blamed {
-        let culprit = self.culprit(id, false).map(|culprit| Culprit { is_reason: true, ..culprit });
+        let culprit = self.culprit(id).map(|culprit| Culprit { is_reason: true, ..culprit });
         Blamed { culprit, ..self.in_context(id) }
     }
 
-    fn culprit(&self, id: NodeId, alone: bool) -> Option<Culprit> {
+    fn culprit(&self, id: NodeId) -> Option<Culprit> {
         let graph = &self.isolated.flat.graph;
         match &graph.node(id).kind {
-            NodeKind::Operator(op) => Some(culprit(op, graph, id, alone)),
+            NodeKind::Operator(op) => Some(culprit(op, graph, id)),
             _ => None,
         }
     }
@@ -363,7 +368,8 @@ fn suspects(graph: &Graph, finding: &Finding) -> Vec<bool> {
     ir::cone::members(graph, output.value)
 }
 
-pub(crate) fn culprit(op: &Op, graph: &Graph, id: NodeId, alone: bool) -> Culprit {
+/// An operator as the culprit within its graph.
+pub(crate) fn culprit(op: &Op, graph: &Graph, id: NodeId) -> Culprit {
     let types = graph.types(&graph.node(id).inputs);
-    Culprit::new(ir::Operation::name(op), &types, alone)
+    Culprit::in_context(ir::Operation::name(op), &types)
 }

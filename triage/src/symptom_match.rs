@@ -6,6 +6,7 @@
 
 use oracles::Symptom;
 use oracles::message::cause;
+use worker::FaultKind;
 
 /// How like, from nothing in common to the same.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -33,14 +34,12 @@ impl SymptomMatch {
             {
                 Self::Other
             }
-            (Symptom::Fault { kind: a, .. }, Symptom::Fault { kind: b, .. })
-            | (Symptom::Rejected { message: a, .. }, Symptom::Rejected { message: b, .. })
-                if a == b =>
-            {
+            (Symptom::Fault { kind: a, .. }, Symptom::Fault { kind: b, .. }) if a == b => Self::Related,
+            (Symptom::Rejected { message: a, .. }, Symptom::Rejected { message: b, .. }) if a == b => {
                 Self::Related
             }
             (Symptom::WrongType, Symptom::Rejected { .. } | Symptom::Mismatch(_)) => Self::Reason,
-            (Symptom::WrongType, Symptom::Fault { kind, .. }) if kind == "panic" => Self::Reason,
+            (Symptom::WrongType, Symptom::Fault { kind, .. }) if *kind == FaultKind::Panic => Self::Reason,
             _ => Self::Other,
         }
     }
@@ -71,25 +70,27 @@ pub(crate) fn same_kind(a: &Symptom, b: &Symptom) -> bool {
 #[cfg(test)]
 mod tests {
     use oracles::ErrorShape;
+    use worker::Stage;
 
     use super::*;
 
-    fn fault(kind: &str, place: &str) -> Symptom {
-        Symptom::Fault { kind: kind.to_owned(), place: place.to_owned() }
+    fn fault(kind: FaultKind, place: &str) -> Symptom {
+        Symptom::Fault { kind, place: place.to_owned() }
     }
 
-    fn refusal(stage: &str, message: &str) -> Symptom {
-        Symptom::Rejected { stage: stage.to_owned(), message: message.to_owned() }
+    fn refusal(stage: Stage, message: &str) -> Symptom {
+        Symptom::Rejected { stage, message: message.to_owned() }
     }
 
     #[test]
     fn a_refusal_within_another_has_its_cause() {
-        let alone = refusal("run", "Error: while running LpPool: Status: no size may be zero. Got: a shape");
+        let alone =
+            refusal(Stage::Run, "Error: while running LpPool: Status: no size may be zero. Got: a shape");
         let inside =
-            refusal("run", "Error: while running If: Status: while running LpPool: Status: no size may");
-        let other = refusal("run", "Error: while running If: Status: no such thing");
+            refusal(Stage::Run, "Error: while running If: Status: while running LpPool: Status: no size may");
+        let other = refusal(Stage::Run, "Error: while running If: Status: no such thing");
         assert!(same_cause(&inside, &alone));
-        assert!(!same_cause(&other, &alone) && !same_cause(&fault("panic", "x"), &alone));
+        assert!(!same_cause(&other, &alone) && !same_cause(&fault(FaultKind::Panic, "x"), &alone));
     }
 
     #[test]
@@ -97,18 +98,25 @@ mod tests {
         let [slight, gross] = [ErrorShape::Slight, ErrorShape::Gross].map(Symptom::Mismatch);
         for (one, other) in [
             (slight, gross),
-            (fault("panic", "ndarray: could not broadcast"), fault("panic", "can't build a WeightType")),
-            (refusal("load", "rank 0"), refusal("run", "rank 0")),
+            (
+                fault(FaultKind::Panic, "ndarray: could not broadcast"),
+                fault(FaultKind::Panic, "can't build a WeightType"),
+            ),
+            (refusal(Stage::Load, "rank 0"), refusal(Stage::Run, "rank 0")),
         ] {
             assert_eq!(SymptomMatch::of(&one, &one), SymptomMatch::Same);
             assert_eq!(SymptomMatch::of(&one, &other), SymptomMatch::Related);
         }
         assert_eq!(
-            SymptomMatch::of(&refusal("load", "rank 0"), &refusal("load", "axis 3")),
+            SymptomMatch::of(&refusal(Stage::Load, "rank 0"), &refusal(Stage::Load, "axis 3")),
             SymptomMatch::Other
         );
-        assert_eq!(SymptomMatch::of(&fault("panic", ""), &fault("signal", "")), SymptomMatch::Other);
-        let [memory, abort, divided] = ["SIGSEGV", "SIGABRT", "SIGFPE"].map(|place| fault("signal", place));
+        assert_eq!(
+            SymptomMatch::of(&fault(FaultKind::Panic, ""), &fault(FaultKind::Signal, "")),
+            SymptomMatch::Other
+        );
+        let [memory, abort, divided] =
+            ["SIGSEGV", "SIGABRT", "SIGFPE"].map(|place| fault(FaultKind::Signal, place));
         assert_eq!(SymptomMatch::of(&memory, &abort), SymptomMatch::Related);
         assert_eq!(SymptomMatch::of(&memory, &divided), SymptomMatch::Other);
     }
@@ -116,11 +124,16 @@ mod tests {
     #[test]
     fn a_wrong_type_is_a_reason_to_fail_and_not_the_other_way_round() {
         let off = Symptom::Mismatch(ErrorShape::Gross);
-        for whole in [refusal("run", "rank 0"), fault("panic", "chunk_size must not be zero"), off] {
+        for whole in
+            [refusal(Stage::Run, "rank 0"), fault(FaultKind::Panic, "chunk_size must not be zero"), off]
+        {
             assert_eq!(SymptomMatch::of(&Symptom::WrongType, &whole), SymptomMatch::Reason);
             assert_eq!(SymptomMatch::of(&whole, &Symptom::WrongType), SymptomMatch::Other);
             assert!(!same_kind(&Symptom::WrongType, &whole));
         }
-        assert_eq!(SymptomMatch::of(&Symptom::WrongType, &fault("timeout", "")), SymptomMatch::Other);
+        assert_eq!(
+            SymptomMatch::of(&Symptom::WrongType, &fault(FaultKind::Timeout, "")),
+            SymptomMatch::Other
+        );
     }
 }

@@ -40,7 +40,7 @@ mod sys;
 mod tail;
 mod watchdog;
 
-pub use outcome::{Fault, Outcome, Run};
+pub use outcome::{Fault, FaultKind, Outcome, Run};
 pub use pool::{Pool, Worker};
 pub use process::set_variable;
 pub use protocol::{Description, Stage};

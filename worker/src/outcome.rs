@@ -3,6 +3,7 @@
 use std::fmt;
 
 use ir::Tensor;
+use serde::{Deserialize, Serialize};
 
 use super::protocol::Stage;
 
@@ -112,17 +113,58 @@ pub enum Fault {
 }
 
 impl Fault {
-    /// The kind of fault in one word, stable, for signatures and counters.
-    pub const fn kind(&self) -> &'static str {
+    /// The kind of fault.
+    pub const fn kind(&self) -> FaultKind {
         match self {
-            Self::Panic { .. } => "panic",
-            Self::Signal { .. } => "signal",
+            Self::Panic { .. } => FaultKind::Panic,
+            Self::Signal { .. } => FaultKind::Signal,
+            Self::StackOverflow => FaultKind::StackOverflow,
+            Self::Exit { .. } => FaultKind::Exit,
+            Self::Timeout => FaultKind::Timeout,
+            Self::Memory => FaultKind::Memory,
+            Self::Garbage { .. } => FaultKind::Garbage,
+        }
+    }
+}
+
+/// The kind of a [`Fault`]. Its name is a word of signatures, reports and stored findings.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FaultKind {
+    /// A panic.
+    Panic,
+    /// A signal.
+    Signal,
+    /// A stack overflow.
+    StackOverflow,
+    /// An exit without an answer.
+    Exit,
+    /// No answer in time.
+    Timeout,
+    /// Too much memory.
+    Memory,
+    /// A broken protocol.
+    Garbage,
+}
+
+impl FaultKind {
+    /// The kind in one word, which never changes.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Panic => "panic",
+            Self::Signal => "signal",
             Self::StackOverflow => "stack-overflow",
-            Self::Exit { .. } => "exit",
+            Self::Exit => "exit",
             Self::Timeout => "timeout",
             Self::Memory => "memory",
-            Self::Garbage { .. } => "garbage",
+            Self::Garbage => "garbage",
         }
+    }
+}
+
+impl fmt::Display for FaultKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
     }
 }
 

@@ -433,6 +433,6 @@ impl Pool {
     }
 
     fn count_late(&self, fault: &Fault) {
-        *self.spent().late.entry(fault.kind().to_owned()).or_default() += 1;
+        *self.spent().late.entry(fault.kind().to_string()).or_default() += 1;
     }
 }

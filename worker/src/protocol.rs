@@ -299,6 +299,20 @@ pub enum Stage {
     Optimise,
 }
 
+impl Stage {
+    /// Every stage.
+    pub const ALL: [Self; 3] = [Self::Load, Self::Run, Self::Optimise];
+
+    /// The stage in one word.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Load => "load",
+            Self::Run => "run",
+            Self::Optimise => "optimise",
+        }
+    }
+}
+
 /// Why a frame could not be read.
 #[derive(Debug, thiserror::Error)]
 pub enum FrameError {

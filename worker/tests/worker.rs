@@ -297,7 +297,7 @@ fn words(runs: &[Run]) -> Vec<&'static str> {
         Outcome::Outputs(_) => "outputs",
         Outcome::Rejected { .. } => "rejected",
         Outcome::Unsupported { .. } => "unsupported",
-        Outcome::Fault(fault) => fault.kind(),
+        Outcome::Fault(fault) => fault.kind().name(),
     };
     runs.iter().map(word).collect()
 }

@@ -85,16 +85,11 @@ fn blamed(finding: &Finding) -> Option<(&str, bool)> {
     Some((left.or_else(culprit)?, is_alone))
 }
 
-/// What kind of thing an engine does.
+/// What kind of thing an engine does; where it takes an invalid model, which rule that breaks.
 fn kind(symptom: &Symptom) -> &str {
     match symptom {
-        Symptom::Fault { kind, .. } => kind,
-        Symptom::Rejected { .. } => "rejected",
         Symptom::Accepted { rule } => rule,
-        Symptom::MissingOutput => "missing output",
-        Symptom::WrongType => "wrong type",
-        Symptom::Mismatch(_) => "mismatch",
-        Symptom::Slow => "slow",
+        symptom => symptom.kind(),
     }
 }
 
@@ -102,6 +97,7 @@ fn kind(symptom: &Symptom) -> &str {
 mod tests {
     use oracles::signature::Core;
     use oracles::{Culprit, ErrorShape};
+    use worker::Stage;
 
     use super::*;
 
@@ -109,7 +105,7 @@ mod tests {
         let Verdict::Bug(finding) = Verdict::bug(backend, "all", symptom.clone(), String::new()) else {
             panic!("it is a bug");
         };
-        let culprit = Culprit::new(operator.split('(').next().expect("a name"), &[], true);
+        let culprit = Culprit::alone(operator.split('(').next().expect("a name"), &[]);
         let core = Core::new(&[operator.to_owned()], &[], symptom);
         Finding { culprit: Some(culprit), core: Some(core), ..*finding }
     }
@@ -120,7 +116,7 @@ mod tests {
 
     /// What a target that has some findings, and else this verdict, made of a case of a Loop that ort refuses.
     fn made(found: &[Finding], verdict: Verdict) -> Others {
-        let refused = Symptom::Rejected { stage: "run".to_owned(), message: "no".to_owned() };
+        let refused = Symptom::Rejected { stage: Stage::Run, message: "no".to_owned() };
         let accused = finding("ort", "form Loop", refused);
         let found: Vec<&Finding> = found.iter().collect();
         Others::of(&accused, &Judged::only(verdict), &found).expect("it was asked")

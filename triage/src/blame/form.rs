@@ -71,7 +71,7 @@ impl Suspect<'_> {
             let trial = problem.trial(self.profile);
             if trial.as_ref().is_some_and(|trial| shown(target, finding, trial).is_ok_and(|s| s.is_some())) {
                 let types: Vec<Option<&Type>> = types.iter().map(Option::as_ref).collect();
-                let culprit = Some(Culprit::new(&name, &types, true));
+                let culprit = Some(Culprit::alone(&name, &types));
                 return Ok(Blamed { culprit, alone: Some(problem), ..Blamed::default() });
             }
         }

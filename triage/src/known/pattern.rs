@@ -5,7 +5,7 @@ use std::fmt;
 
 use ir::text::wildcard;
 use serde::Deserialize;
-use worker::Fault;
+use worker::FaultKind;
 
 /// A text in which `*` stands for any text, the empty one included.
 #[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
@@ -58,7 +58,7 @@ impl Pattern {
 
     /// Whether it says that all it matches hangs.
     pub(super) fn is_of_a_hang(&self) -> bool {
-        self.0.strip_suffix(Fault::Timeout.kind()).is_some_and(|rest| rest.ends_with(SEPARATOR))
+        self.0.strip_suffix(FaultKind::Timeout.name()).is_some_and(|rest| rest.ends_with(SEPARATOR))
     }
 
     /// The engine whose signatures it matches, if it says so before its first star.

@@ -163,7 +163,10 @@ impl<'a> Timed<'a> {
             let onnx = case::export(&model)?;
             let seconds = Timed::flat(&model, &onnx, &inputs).seconds(target)?;
             if seconds.is_finite() && seconds >= own / 2.0 {
-                return Ok(Some((culprit(op, &flat.graph, id, true), Problem::flat(model, inputs))));
+                return Ok(Some((
+                    Culprit { alone: true, ..culprit(op, &flat.graph, id) },
+                    Problem::flat(model, inputs),
+                )));
             }
         }
         Ok(None)

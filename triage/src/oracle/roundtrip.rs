@@ -11,6 +11,7 @@ use ops::Model;
 use oracles::{Check, Symptom, Verdict, Why, judge};
 
 use onnx::CaseFolder;
+use worker::Stage;
 
 use super::saved::Saved;
 use super::{AskError, Oracle, OracleAnswer, Question};
@@ -82,7 +83,7 @@ fn ours(name: &str, kept: Result<(), String>) -> OracleAnswer {
     let mut verdict = match kept {
         Ok(()) => Verdict::Pass,
         Err(detail) => {
-            let symptom = Symptom::Rejected { stage: "load".to_owned(), message: detail.clone() };
+            let symptom = Symptom::Rejected { stage: Stage::Load, message: detail.clone() };
             Verdict::bug(OURSELVES, name, symptom, detail)
         }
     };

@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use ir::NodeId;
 use oracles::{Core, Finding, Symptom, Verdict, Why};
-use worker::WorkerError;
+use worker::{FaultKind, WorkerError};
 
 use super::core::core;
 use super::driver::{Budget, Descent, Driver, Stop};
@@ -52,8 +52,7 @@ const COSTLY_TRIES: u64 = 8;
 impl Start {
     pub(crate) fn tries(self, symptom: &Symptom) -> u64 {
         match (symptom, self) {
-            (Symptom::Fault { kind, .. }, _) if kind == "memory" => COSTLY_TRIES,
-            (symptom, _) if symptom.is_hang() => COSTLY_TRIES,
+            (Symptom::Fault { kind: FaultKind::Memory | FaultKind::Timeout, .. }, _) => COSTLY_TRIES,
             (_, Self::Operator) => OPERATOR_TRIES,
             (_, Self::Graph) => GRAPH_TRIES,
         }

@@ -10,7 +10,7 @@ use std::time::Duration;
 use ir::{Datum, Tensor, Type};
 
 use super::reply::Replies;
-use super::{Misbehaviour, Rates};
+use super::{LACK, Misbehaviour, Rates};
 use crate::protocol::FrameError;
 use crate::serve::{catch_panics, serve_on};
 use crate::{Case, Description, Engine, EngineError, sys};
@@ -100,7 +100,7 @@ impl Chaos<'_> {
             }
             M::Late => sleep(self.pause),
             M::Reject => return Err(EngineError::Load("no such attribute".into())),
-            M::Lack => return Err(EngineError::Unsupported("the operator Chaos".into())),
+            M::Lack => return Err(EngineError::Unsupported(LACK.into())),
             M::Flood => (0..20_000).for_each(|i| eprintln!("warning {i}: all is well, as it was before")),
             M::Print => println!("{{\"type\":\"this must not become a header\"}}"),
             // In the answer, or after it.

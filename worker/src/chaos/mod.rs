@@ -19,7 +19,7 @@ pub use engine::{Choice, serve, serve_with};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use super::{Case, Outcome, Source};
+use super::{Case, FaultKind, Outcome, Source};
 
 /// Something that an engine may do wrong.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -98,35 +98,38 @@ pub enum Shows {
     /// The lack of something.
     Unsupported,
     /// A [`Fault`](super::Fault) of this kind, whose text holds these words.
-    Fault(&'static str, &'static str),
+    Fault(FaultKind, &'static str),
 }
+
+/// What an engine says that it lacks.
+pub const LACK: &str = "the operator Chaos";
 
 use Misbehaviour as M;
 
 /// Every misbehaviour, its name on the command line, and what it shows.
 const ALL: [(M, &str, Shows); 29] = [
-    (M::Segfault, "segfault", Shows::Fault("signal", "SIGSEGV")),
-    (M::Illegal, "illegal", Shows::Fault("signal", "SIGILL")),
-    (M::Abort, "abort", Shows::Fault("signal", "SIGABRT")),
-    (M::Killed, "killed", Shows::Fault("memory", "")),
-    (M::Overflow, "overflow", Shows::Fault("stack-overflow", "")),
-    (M::Memory, "memory", Shows::Fault("memory", "")),
-    (M::Panic, "panic", Shows::Fault("panic", "the axis is out of range")),
-    (M::PanicInThread, "panic-in-thread", Shows::Fault("panic", "first")),
-    (M::Exit, "exit", Shows::Fault("exit", "code 0")),
-    (M::ExitWithWords, "exit-with-words", Shows::Fault("exit", "code 3")),
-    (M::Hang, "hang", Shows::Fault("timeout", "")),
-    (M::Late, "late", Shows::Fault("timeout", "")),
-    (M::HangWithChild, "hang-with-child", Shows::Fault("timeout", "")),
-    (M::LeaveChild, "leave-child", Shows::Fault("exit", "code 0")),
-    (M::LeaveStranger, "leave-stranger", Shows::Fault("exit", "code 0")),
-    (M::Close, "close", Shows::Fault("garbage", "closed its standard output")),
-    (M::Garbage, "garbage", Shows::Fault("garbage", "expected a JSON header")),
-    (M::Half, "half", Shows::Fault("garbage", "inside a frame")),
-    (M::LongHeader, "long-header", Shows::Fault("garbage", "a header is longer than")),
-    (M::Boast, "boast", Shows::Fault("garbage", "bytes is announced")),
-    (M::OtherId, "other-id", Shows::Fault("garbage", "it answers request")),
-    (M::OtherNames, "other-names", Shows::Fault("garbage", "it answers with outputs")),
+    (M::Segfault, "segfault", Shows::Fault(FaultKind::Signal, "SIGSEGV")),
+    (M::Illegal, "illegal", Shows::Fault(FaultKind::Signal, "SIGILL")),
+    (M::Abort, "abort", Shows::Fault(FaultKind::Signal, "SIGABRT")),
+    (M::Killed, "killed", Shows::Fault(FaultKind::Memory, "")),
+    (M::Overflow, "overflow", Shows::Fault(FaultKind::StackOverflow, "")),
+    (M::Memory, "memory", Shows::Fault(FaultKind::Memory, "")),
+    (M::Panic, "panic", Shows::Fault(FaultKind::Panic, "the axis is out of range")),
+    (M::PanicInThread, "panic-in-thread", Shows::Fault(FaultKind::Panic, "first")),
+    (M::Exit, "exit", Shows::Fault(FaultKind::Exit, "code 0")),
+    (M::ExitWithWords, "exit-with-words", Shows::Fault(FaultKind::Exit, "code 3")),
+    (M::Hang, "hang", Shows::Fault(FaultKind::Timeout, "")),
+    (M::Late, "late", Shows::Fault(FaultKind::Timeout, "")),
+    (M::HangWithChild, "hang-with-child", Shows::Fault(FaultKind::Timeout, "")),
+    (M::LeaveChild, "leave-child", Shows::Fault(FaultKind::Exit, "code 0")),
+    (M::LeaveStranger, "leave-stranger", Shows::Fault(FaultKind::Exit, "code 0")),
+    (M::Close, "close", Shows::Fault(FaultKind::Garbage, "closed its standard output")),
+    (M::Garbage, "garbage", Shows::Fault(FaultKind::Garbage, "expected a JSON header")),
+    (M::Half, "half", Shows::Fault(FaultKind::Garbage, "inside a frame")),
+    (M::LongHeader, "long-header", Shows::Fault(FaultKind::Garbage, "a header is longer than")),
+    (M::Boast, "boast", Shows::Fault(FaultKind::Garbage, "bytes is announced")),
+    (M::OtherId, "other-id", Shows::Fault(FaultKind::Garbage, "it answers request")),
+    (M::OtherNames, "other-names", Shows::Fault(FaultKind::Garbage, "it answers with outputs")),
     (M::OtherShape, "other-shape", Shows::WrongType),
     (M::Reject, "reject", Shows::Rejected),
     (M::Lack, "lack", Shows::Unsupported),
@@ -176,8 +179,8 @@ impl Shows {
     }
 
     /// Whether a fault of this kind and text is what is shown.
-    pub fn is_fault(self, kind: &str, text: &str) -> bool {
-        matches!(self, Self::Fault(k, words) if k == kind && text.contains(words))
+    pub fn is_fault(self, kind: FaultKind, text: &str) -> bool {
+        matches!(self, Self::Fault(of, words) if of == kind && text.contains(words))
     }
 }
 
