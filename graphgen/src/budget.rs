@@ -3,6 +3,7 @@
 use ir::Stream;
 use ops::Footprint;
 use rand::RngExt;
+use serde::Serialize;
 
 /// The amounts that something may come to, both ends included.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -55,13 +56,15 @@ const FILLED: f64 = 0.9;
 pub(crate) type Quantity = fn(&Footprint) -> u64;
 
 /// How much graphs may take, by the conventions of docs/budgets.md.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize)]
 pub struct Budget {
     /// Scalar operations of one evaluation.
     pub flops: Span,
     /// The most bytes that exist at one time.
+    #[serde(rename = "peak_bytes")]
     pub peak: Span,
     /// The bytes of all tensors together.
+    #[serde(rename = "total_bytes")]
     pub total: Span,
 }
 

@@ -16,6 +16,7 @@
 //! |---|---|
 //! | [`support`] | forms of operators that an engine has not, as data |
 //! | [`settings`] | what may occur in a graph, and how settings are varied |
+//! | `stored` | how a campaign stores settings |
 //! | [`budget`] | how much a graph may take, and how much it should |
 //! | [`amount`] | numbers as people write them |
 //! | [`policy`] | which operator comes next: weights and patterns; what a user asks for |
@@ -42,6 +43,7 @@ pub mod policy;
 mod related;
 pub mod settings;
 pub mod solver;
+mod stored;
 pub mod support;
 mod turn;
 

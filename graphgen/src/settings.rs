@@ -12,10 +12,12 @@ use ops::spec::Arity;
 use ops::{Op, Spec};
 use rand::RngExt;
 use rand::seq::IndexedRandom;
+use serde::Serialize;
 
 use crate::budget::Budget;
 use crate::insert::Frame;
 use crate::policy::DENSE;
+use crate::stored;
 use crate::support::{Refused, Use};
 use crate::turn::{Turn, Turns};
 
@@ -38,8 +40,8 @@ const TASTE: Taste = Taste {
     again: 0.0,
 };
 
-/// Bounds on generated graphs.
-#[derive(Clone, PartialEq, Debug)]
+/// Bounds on generated graphs. A campaign stores them and goes on only with equal ones, so the name of a field is a key that stays.
+#[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Settings {
     /// The version of ONNX's default operator set.
     pub opset: u32,
@@ -50,13 +52,17 @@ pub struct Settings {
     /// The operators in use, by ONNX name.
     pub operators: BTreeSet<&'static str>,
     /// The forms of operators that are not drawn.
+    #[serde(serialize_with = "stored::refused")]
     pub refused: Refused,
     /// The dtypes that values may have.
+    #[serde(serialize_with = "stored::dtypes")]
     pub dtypes: DTypes,
     /// The dtypes that operands and outputs have wherever the operator allows one of them. An operator none of whose operands
     /// or outputs may have one does not occur.
+    #[serde(serialize_with = "stored::dtypes")]
     pub wanted: DTypes,
     /// The wanted dtypes of single operators; what is not named here has those above.
+    #[serde(serialize_with = "stored::dtypes_by_name")]
     pub wanted_on: BTreeMap<&'static str, DTypes>,
     /// The highest rank of a value in most graphs; of the others it is [`HIGHEST_RANK`].
     pub max_rank: usize,
@@ -79,8 +85,10 @@ pub struct Settings {
     /// The largest number of elements of any value.
     pub max_elements: i64,
     /// The largest dimension and number of elements in a graph that is grown into its budget.
+    #[serde(flatten)]
     pub grown: Grown,
     /// How much a graph may take, and how much it should.
+    #[serde(flatten)]
     pub budget: Budget,
     /// The probability that a graph may have dimensions of size 0.
     pub empty_dims: f64,
@@ -104,7 +112,8 @@ pub struct Settings {
     pub again: f64,
     /// The share of nodes whose turn it is among all operators on all dtypes.
     pub turns: f64,
-    /// The uses whose turn it is in the next graph.
+    /// The uses whose turn it is in the next graph. They are others for each graph, so nothing stores them.
+    #[serde(skip)]
     pub due: Turns,
     /// The forms of programs that models are written in.
     pub forms: Forms,
@@ -114,17 +123,18 @@ pub struct Settings {
 
 /// Which operators occur that are written out in others where they are read. How that is done, and what there are, the crate `forms`
 /// knows.
-#[derive(Clone, PartialEq, Debug, Default)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize)]
 pub struct Composites {
     /// The share of models that have any.
     pub share: f64,
     /// The dtypes that their first operands of numbers may have, by operator.
+    #[serde(serialize_with = "stored::dtypes_by_name")]
     pub each: BTreeMap<&'static str, DTypes>,
 }
 
 /// Which forms models are written in: size names, computed parameters, branches, loops. What these are, and how a model is
 /// written so, the crate `forms` knows.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Forms {
     /// The share of models that have any. All others are written as they are.
     pub share: f64,
@@ -140,11 +150,13 @@ impl Default for Forms {
 }
 
 /// How large values get in a graph that is grown into its budget.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize)]
 pub struct Grown {
     /// The largest dimension; `None` leaves it to the number of elements.
+    #[serde(rename = "grown_max_dim")]
     pub max_dim: Option<i64>,
     /// The largest number of elements of a value; `None` takes one that suits the budget.
+    #[serde(rename = "grown_max_elements")]
     pub max_elements: Option<i64>,
 }
 

@@ -6,12 +6,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use graphgen::Settings;
 use graphgen::support::text;
-use graphgen::{Settings, Span, UseForm};
-use ir::{DType, DTypes};
 use ops::Spec;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::fuzz::Plan;
 use crate::shard::Shard;
@@ -174,88 +173,12 @@ impl Tested {
     }
 }
 
+/// Settings by the names of their fields.
 fn settings(settings: &Settings) -> BTreeMap<String, Value> {
-    // Every field is named, so that a new one is not forgotten.
-    let Settings {
-        opset,
-        oldest_opset,
-        nodes,
-        operators,
-        refused,
-        dtypes,
-        wanted,
-        wanted_on,
-        max_rank,
-        high_ranks,
-        max_dim,
-        long_dims,
-        equal_dims,
-        other_dtypes,
-        narrow,
-        max_elements,
-        grown,
-        budget,
-        empty_dims,
-        backward,
-        function,
-        constant,
-        tap,
-        pattern,
-        related,
-        onward,
-        reuse,
-        again,
-        turns,
-        // It is another for each graph.
-        due: _,
-        forms,
-        composites,
-    } = settings;
-    let names = |dtypes: DTypes| -> Vec<&str> { dtypes.iter().map(DType::name).collect() };
-    let wanted_on: BTreeMap<&str, Vec<&str>> = wanted_on.iter().map(|(op, on)| (*op, names(*on))).collect();
-    let each: BTreeMap<&str, Vec<&str>> = composites.each.iter().map(|(op, on)| (*op, names(*on))).collect();
-    let span = |span: Span| json!([span.least, span.most]);
-    let in_words = |(operator, form): (&str, &UseForm)| {
-        Some(format!("{operator}: {}", text::sentence(form, ops::find(operator)?)))
-    };
-    let refused: Vec<String> = refused.iter().filter_map(in_words).collect();
-    let all = [
-        ("opset", json!(opset)),
-        ("oldest_opset", json!(oldest_opset)),
-        ("nodes", json!(nodes)),
-        ("operators", json!(operators)),
-        ("refused", json!(refused)),
-        ("dtypes", json!(names(*dtypes))),
-        ("wanted", json!(names(*wanted))),
-        ("wanted_on", json!(wanted_on)),
-        ("max_rank", json!(max_rank)),
-        ("high_ranks", json!(high_ranks)),
-        ("max_dim", json!(max_dim)),
-        ("long_dims", json!(long_dims)),
-        ("equal_dims", json!(equal_dims)),
-        ("other_dtypes", json!(other_dtypes)),
-        ("narrow", json!(narrow)),
-        ("max_elements", json!(max_elements)),
-        ("empty_dims", json!(empty_dims)),
-        ("grown_max_dim", json!(grown.max_dim)),
-        ("grown_max_elements", json!(grown.max_elements)),
-        ("flops", span(budget.flops)),
-        ("peak_bytes", span(budget.peak)),
-        ("total_bytes", span(budget.total)),
-        ("backward", json!(backward)),
-        ("function", json!(function)),
-        ("constant", json!(constant)),
-        ("tap", json!(tap)),
-        ("pattern", json!(pattern)),
-        ("related", json!(related)),
-        ("onward", json!(onward)),
-        ("reuse", json!(reuse)),
-        ("again", json!(again)),
-        ("turns", json!(turns)),
-        ("forms", json!({ "share": forms.share, "each": forms.each })),
-        ("composites", json!({ "share": composites.share, "each": each })),
-    ];
-    all.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+    match as_json(settings) {
+        Value::Object(fields) => fields.into_iter().collect(),
+        other => unreachable!("a struct is an object of JSON, and not {other}"),
+    }
 }
 
 /// A value as JSON. No other one may stand for a value that has none: two of these would be alike, and another campaign would be
@@ -320,6 +243,10 @@ fn list(names: &[String]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use graphgen::{Budget, Span, UseForm};
+    use ir::{DType, DTypes};
+    use serde_json::json;
+
     use super::*;
 
     fn identity() -> Identity {
@@ -349,6 +276,43 @@ mod tests {
             saved_per_signature: 3,
             max_disk: None,
         }
+    }
+
+    /// A campaign of an earlier version goes on only where its settings are found equal, so words and keys stay.
+    #[test]
+    fn settings_are_stored_as_they_always_were() {
+        let mut all = Settings::default();
+        all.dtypes = DTypes::NONE.with(DType::F16).with(DType::I4);
+        all.wanted_on.insert("Add", all.dtypes);
+        all.composites.each.insert("GRU", all.dtypes);
+        all.forms.each.insert("Loop", 0.25);
+        all.budget =
+            Budget { flops: Span { least: 3, most: 7 }, peak: Span::up_to(8), total: Span::up_to(9) };
+        all.grown.max_dim = Some(5);
+        all.refused.insert("Add", UseForm::default());
+        let stored = settings(&all);
+        for (key, value) in [
+            ("opset", json!(28)),
+            ("dtypes", json!(["f16", "i4"])),
+            ("wanted_on", json!({ "Add": ["f16", "i4"] })),
+            ("refused", json!(["Add: all of it"])),
+            ("grown_max_dim", json!(5)),
+            ("grown_max_elements", json!(null)),
+            ("flops", json!([3, 7])),
+            ("peak_bytes", json!([0, 8])),
+            ("total_bytes", json!([0, 9])),
+            ("forms", json!({ "share": 0.5, "each": { "Loop": 0.25 } })),
+            ("composites", json!({ "share": 0.0, "each": { "GRU": ["f16", "i4"] } })),
+        ] {
+            assert_eq!(stored[key], value, "{key}");
+        }
+        let keys = "again backward composites constant dtypes empty_dims equal_dims flops forms function grown_max_dim \
+                    grown_max_elements high_ranks long_dims max_dim max_elements max_rank narrow nodes oldest_opset onward \
+                    operators opset other_dtypes pattern peak_bytes refused related reuse tap total_bytes turns wanted wanted_on";
+        assert_eq!(
+            stored.keys().map(String::as_str).collect::<Vec<_>>(),
+            keys.split(' ').collect::<Vec<_>>()
+        );
     }
 
     #[test]
