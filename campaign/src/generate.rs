@@ -2,8 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc;
 use std::time::Instant;
 
 use graphgen::Budget;
@@ -17,6 +15,7 @@ use crate::variety::Variety;
 use harness::case::{self, Adversarial, Case, Maker, Values};
 use harness::footprint::Footprints;
 use harness::invalid::schedule::{Choice, Levels};
+use harness::threads;
 use harness::validity::Validity;
 use triage::folder;
 
@@ -150,32 +149,21 @@ pub fn cases(
     on_case: &mut dyn FnMut(u64),
 ) -> Result<Generated, CorpusError> {
     let started = Instant::now();
-    let next = AtomicU64::new(0);
     let mut total = Generated::default();
-    std::thread::scope(|scope| {
-        let (sender, receiver) = mpsc::channel();
-        for _ in 0..jobs.clamp(1, count.clamp(1, u64::from(u16::MAX)) as usize) {
-            let (sender, next) = (sender.clone(), &next);
-            scope.spawn(move || {
-                loop {
-                    let index = next.fetch_add(1, Ordering::Relaxed);
-                    if index >= count || sender.send(one(maker, levels, profile, index, out)).is_err() {
-                        break;
-                    }
-                }
-            });
-        }
-        drop(sender);
-        for made in receiver {
+    let work = |index| one(maker, levels, profile, index, out);
+    threads::as_done(
+        jobs,
+        count,
+        || false,
+        work,
+        |_, made| {
             total.take(&made?, &maker.settings.budget)?;
             on_case(total.generated);
-        }
-        Ok(())
-    })
-    .map(|()| {
-        total.wall_seconds = started.elapsed().as_secs_f64();
-        total
-    })
+            Ok::<_, CorpusError>(())
+        },
+    )?;
+    total.wall_seconds = started.elapsed().as_secs_f64();
+    Ok(total)
 }
 
 /// A case, and what its making took.

@@ -13,7 +13,7 @@ use ops::Model;
 use oracles::differential::lacks;
 use oracles::metamorphic::Fidelity;
 use worker::protocol::WRITTEN;
-use worker::{self, Description, Engine, EngineError, EngineSpec, Limits, Outcome, Pool, Run, Stage};
+use worker::{self, Description, Engine, EngineSpec, Limits, Outcome, Pool, Run, Stage};
 
 use crate::case::Case;
 use crate::hurry::{self, Hurry};
@@ -479,14 +479,7 @@ fn gives_outputs(ran: &Run) -> bool {
 fn run_here(here: &Mutex<Here>, case: &worker::Case<'_>) -> Run {
     let mut here = here.lock().unwrap_or_else(PoisonError::into_inner);
     let started = Instant::now();
-    let outcome = match here.engine.run(case) {
-        Ok(outputs) => {
-            Outcome::Outputs(outputs.into_iter().flat_map(|(name, value)| value.parts(&name)).collect())
-        }
-        Err(EngineError::Load(message)) => Outcome::Rejected { stage: Stage::Load, message },
-        Err(EngineError::Run(message)) => Outcome::Rejected { stage: Stage::Run, message },
-        Err(EngineError::Unsupported(why)) => Outcome::Unsupported { why },
-    };
+    let outcome = here.engine.run(case).map_or_else(Outcome::from, Outcome::of_values);
     let seconds = started.elapsed().as_secs_f64();
     here.seconds += seconds;
     Run { engine_seconds: seconds, wall_seconds: seconds, ..Run::of(outcome) }

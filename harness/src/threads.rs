@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 use std::num::NonZero;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Condvar, Mutex, PoisonError};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Condvar, Mutex, PoisonError, mpsc};
 
 /// How many there are where nobody says it: one per processor.
 pub fn all() -> usize {
@@ -26,6 +26,35 @@ pub fn each<T: Sync, R: Send>(threads: usize, items: &[T], work: impl Fn(&T) -> 
         }
     });
     done.into_inner().unwrap_or_else(PoisonError::into_inner).into_values().collect()
+}
+
+/// Works on the numbers from 0 to `count` on threads, first come, first served, until all are done, `stop` says so, or `take` fails.
+/// `take` gets each number with its result on this thread, in no fixed order.
+pub fn as_done<R: Send, E>(
+    threads: usize,
+    count: u64,
+    stop: impl Fn() -> bool + Sync,
+    work: impl Fn(u64) -> R + Sync,
+    mut take: impl FnMut(u64, R) -> Result<(), E>,
+) -> Result<(), E> {
+    let next = AtomicU64::new(0);
+    std::thread::scope(|scope| {
+        // The receiver is gone when this closure ends. Where nothing is taken any more, threads cannot send, and end.
+        let (sender, receiver) = mpsc::channel();
+        for _ in 0..threads.clamp(1, usize::try_from(count).unwrap_or(usize::MAX).max(1)) {
+            let (sender, next, stop, work) = (sender.clone(), &next, &stop, &work);
+            scope.spawn(move || {
+                while !stop() {
+                    let number = next.fetch_add(1, Ordering::Relaxed);
+                    if number >= count || sender.send((number, work(number))).is_err() {
+                        break;
+                    }
+                }
+            });
+        }
+        drop(sender);
+        receiver.into_iter().try_for_each(|(number, result)| take(number, result))
+    })
 }
 
 /// What there is only so much of, for threads that need some each.

@@ -1,10 +1,9 @@
 //! Running the parts of a sweep on all targets, in threads, and giving what came of them in their order.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::mpsc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use harness::Target;
+use harness::{Target, threads};
 use ir::Tensor;
 use oracles::{Expected, Symptom, Verdict, Why, judge};
 use serde::{Deserialize, Serialize};
@@ -52,23 +51,17 @@ pub fn run(
     mut take: impl FnMut(PartResult) -> std::io::Result<()>,
 ) -> Result<(), Error> {
     let contracts = Contract::all(targets);
-    let next = AtomicUsize::new(0);
-    let (sender, receiver) = mpsc::channel();
-    std::thread::scope(|scope_of_threads| {
-        for _ in 0..jobs.max(1) {
-            let (sender, next, contracts) = (sender.clone(), &next, &contracts);
-            scope_of_threads.spawn(move || {
-                while !stop.load(Ordering::Relaxed) {
-                    let number = next.fetch_add(1, Ordering::Relaxed);
-                    let Some(part) = parts.get(number) else { break };
-                    if sender.send((number, ran(scope, part, targets, contracts))).is_err() {
-                        break;
-                    }
-                }
-            });
+    let count = parts.len() as u64;
+    let is_stopped = || stop.load(Ordering::Relaxed);
+    let work = |number: u64| ran(scope, &parts[number as usize], targets, &contracts);
+    let (mut waiting, mut next) = (BTreeMap::new(), 0);
+    threads::as_done(jobs, count, is_stopped, work, |number, ran| {
+        waiting.insert(number, ran?);
+        while let Some(ran) = waiting.remove(&next) {
+            take(ran)?;
+            next += 1;
         }
-        drop(sender);
-        in_order(receiver, &mut take)
+        Ok(())
     })
 }
 
@@ -81,24 +74,6 @@ pub enum Error {
     /// The store cannot be written.
     #[error("the results cannot be stored: {0}")]
     Store(#[from] std::io::Error),
-}
-
-/// Takes what came of each part, in their order. The receiver is gone when this ends: where nothing can be taken any more, the
-/// threads cannot send, and stop.
-fn in_order(
-    done: mpsc::Receiver<(usize, Result<PartResult, WorkerError>)>,
-    take: &mut impl FnMut(PartResult) -> std::io::Result<()>,
-) -> Result<(), Error> {
-    let mut waiting: BTreeMap<usize, PartResult> = BTreeMap::new();
-    let mut next = 0;
-    for (number, ran) in done {
-        waiting.insert(number, ran?);
-        while let Some(ran) = waiting.remove(&next) {
-            take(ran)?;
-            next += 1;
-        }
-    }
-    Ok(())
 }
 
 fn ran(

@@ -2,10 +2,11 @@
 
 use std::fmt;
 
-use ir::Tensor;
+use ir::{Datum, Tensor};
 use serde::{Deserialize, Serialize};
 
 use super::protocol::Stage;
+use super::serve::EngineError;
 
 /// A case's outcome and what it took.
 #[derive(Clone, Debug)]
@@ -71,6 +72,23 @@ pub enum Outcome {
     },
     /// The engine misbehaved.
     Fault(Fault),
+}
+
+impl Outcome {
+    /// What an engine gives.
+    pub fn of_values(values: Vec<(String, Datum)>) -> Self {
+        Self::Outputs(values.into_iter().flat_map(|(name, value)| value.parts(&name)).collect())
+    }
+}
+
+impl From<EngineError> for Outcome {
+    fn from(error: EngineError) -> Self {
+        match error {
+            EngineError::Load(message) => Self::Rejected { stage: Stage::Load, message },
+            EngineError::Run(message) => Self::Rejected { stage: Stage::Run, message },
+            EngineError::Unsupported(why) => Self::Unsupported { why },
+        }
+    }
 }
 
 /// A way to misbehave that no valid or invalid model excuses.

@@ -259,10 +259,7 @@ fn launch(spec: &EngineSpec, limits: &Limits) -> Result<(Process, Description, f
 
 fn outcome(reply: Reply, outputs: Vec<(String, Datum)>) -> (Outcome, f64) {
     match reply {
-        Reply::Ok { seconds, .. } => {
-            let parts = outputs.into_iter().flat_map(|(name, value)| value.parts(&name));
-            (Outcome::Outputs(parts.collect()), seconds)
-        }
+        Reply::Ok { seconds, .. } => (Outcome::of_values(outputs), seconds),
         Reply::Rejected { stage, message, seconds, .. } => (Outcome::Rejected { stage, message }, seconds),
         Reply::Unsupported { why, seconds, .. } => (Outcome::Unsupported { why }, seconds),
         Reply::Panicked { message, location, frames, seconds, .. } => {
