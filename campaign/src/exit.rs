@@ -18,10 +18,18 @@ pub enum Exit {
     Interrupted = 130,
 }
 
+/// How a command ended that looks for something.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Search {
+    /// Whether it found anything.
+    pub has_found: bool,
+    /// Whether a signal stopped it early.
+    pub was_interrupted: bool,
+}
+
 impl Exit {
-    /// The exit code of a command that looks for something: did it find anything, and did a signal stop it
-    /// early?
-    pub const fn of(has_found: bool, was_interrupted: bool) -> Self {
+    /// The exit code of a command that looks for something.
+    pub const fn of(Search { has_found, was_interrupted }: Search) -> Self {
         match (has_found, was_interrupted) {
             (true, _) => Self::Findings,
             (false, true) => Self::Interrupted,

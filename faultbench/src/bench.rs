@@ -115,7 +115,7 @@ pub fn run(sample: &Sample, faults: &[Fault]) -> Result<Results> {
         Ok(false_alarms)
     })?;
     let false_alarms = std::array::from_fn(|judge| parts.iter().map(|part| part[judge]).sum());
-    let faults = trials.iter().map(|trial| tried(&maker, trial, sample.reduce)).collect::<Result<_>>()?;
+    let faults = trials.iter().map(|trial| tried(&maker, trial, sample)).collect::<Result<_>>()?;
     Ok(Results { seed: sample.seed, cases: sample.cases, faults, false_alarms })
 }
 
@@ -163,7 +163,7 @@ impl<'a> Bench<'a> {
 }
 
 /// The result of a trial, with the culprit that is blamed on the case that shows the fault.
-fn tried(maker: &Maker<'_>, trial: &Trial, is_reduced: bool) -> Result<FaultResult> {
+fn tried(maker: &Maker<'_>, trial: &Trial, sample: &Sample) -> Result<FaultResult> {
     let found_after = trial.found_after();
     let shown = match (found_after[FIRST], Engine::new(trial.fault)?.into_target()?) {
         (Some(after), Some(target)) => Some((after - 1, target)),
@@ -171,7 +171,7 @@ fn tried(maker: &Maker<'_>, trial: &Trial, is_reduced: bool) -> Result<FaultResu
     };
     let culprit = shown.as_ref().map(|(index, target)| culprit(maker, target, *index)).transpose()?;
     let reduce = |(index, target)| reduction::reduce(maker, target, trial.fault.name(), index);
-    let reduced = shown.filter(|_| is_reduced).map(reduce).transpose()?;
+    let reduced = shown.filter(|_| sample.reduce).map(reduce).transpose()?;
     let concerned = trial.concerned.load(Ordering::Relaxed);
     let accepted = *trial.accepted.lock().unwrap_or_else(PoisonError::into_inner);
     Ok(FaultResult {

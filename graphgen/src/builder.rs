@@ -62,8 +62,17 @@ pub enum Placeholder {
 
 impl GraphBuilder {
     /// A new placeholder.
-    pub fn placeholder(&mut self, ty: Type, pinned: bool) -> ValueId {
-        self.values.push(Entry { ty, origin: if pinned { Origin::Pinned } else { Origin::Open }, uses: 0 });
+    pub fn placeholder(&mut self, ty: Type) -> ValueId {
+        self.push(ty, Origin::Open)
+    }
+
+    /// A new placeholder whose values are restricted, so that nothing else may stand in its place.
+    pub fn pinned(&mut self, ty: Type) -> ValueId {
+        self.push(ty, Origin::Pinned)
+    }
+
+    fn push(&mut self, ty: Type, origin: Origin) -> ValueId {
+        self.values.push(Entry { ty, origin, uses: 0 });
         self.values.len() - 1
     }
 

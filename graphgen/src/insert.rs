@@ -314,7 +314,7 @@ impl<'s> Inserter<'s> {
         Some(match source {
             Source::Live(i) => live[i],
             Source::Again(place) => earlier[place]?,
-            Source::Pinned => self.builder.placeholder(ty, true),
+            Source::Pinned => self.builder.pinned(ty),
             Source::Fresh => {
                 let reusable = |(v, e): (ValueId, &crate::builder::Entry)| {
                     let later = depends.is_some_and(|d| d.get(v).copied().unwrap_or(false));
@@ -324,7 +324,7 @@ impl<'s> Inserter<'s> {
                     self.builder.values.iter().enumerate().filter_map(reusable).collect();
                 match same.choose(rng) {
                     Some(&v) if rng.random_bool(self.settings.reuse) => v,
-                    _ => self.builder.placeholder(ty, false),
+                    _ => self.builder.placeholder(ty),
                 }
             }
         })

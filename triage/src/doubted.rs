@@ -29,9 +29,6 @@ pub fn is_taken_apart(index: u64) -> bool {
     index < FIRST || index.is_multiple_of(ONE_IN)
 }
 
-/// What stands before the operators that are suspect alone, where somebody is told.
-pub const ALONE: &str = "; suspect alone: ";
-
 /// An answer that is right, and suspect.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Doubted {
@@ -55,6 +52,11 @@ impl Doubted {
     pub fn elements(&self) -> u64 {
         self.doubts.iter().map(|doubt| doubt.suspects as u64).sum()
     }
+
+    /// Whether it names operators that are suspect alone.
+    pub fn names_operators(&self) -> bool {
+        self.blamed.as_ref().is_some_and(|blamed| !blamed.alone.is_empty())
+    }
 }
 
 impl std::fmt::Display for Doubted {
@@ -63,7 +65,7 @@ impl std::fmt::Display for Doubted {
         f.write_str(&doubts.join("; "))?;
         let alone = self.blamed.iter().flat_map(|blamed| &blamed.alone);
         let names: Vec<String> = alone.map(|c| format!("{} {}", c.operator, c.dtype)).collect();
-        if names.is_empty() { Ok(()) } else { write!(f, "{ALONE}{}", names.join(", ")) }
+        if names.is_empty() { Ok(()) } else { write!(f, "; suspect alone: {}", names.join(", ")) }
     }
 }
 

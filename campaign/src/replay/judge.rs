@@ -218,14 +218,13 @@ impl Reference {
             });
         };
         let wrong = suspect.take_apart(target, &mut doubted, &|| false)?;
-        Ok(match wrong.first() {
-            Some(first) => {
-                let why = format!("alone, on the operands that it should have: {}", first.finding.detail);
-                let signatures = wrong.iter().map(|found| found.finding.signature().to_string()).collect();
-                Judgement { signatures, ..Judgement::new(Grade::Mismatch, why) }
-            }
-            None => Judgement::new(Grade::Suspect, doubted.to_string()),
-        })
+        let Some(first) = wrong.first() else {
+            let names_suspects = doubted.names_operators();
+            return Ok(Judgement { names_suspects, ..Judgement::new(Grade::Suspect, doubted.to_string()) });
+        };
+        let why = format!("alone, on the operands that it should have: {}", first.finding.detail);
+        let signatures = wrong.iter().map(|found| found.finding.signature().to_string()).collect();
+        Ok(Judgement { signatures, ..Judgement::new(Grade::Mismatch, why) })
     }
 
     /// The judgement on a run, with the signatures under which a campaign reports what is wrong.

@@ -106,11 +106,13 @@ pub(crate) struct Judgement {
     pub(crate) why: String,
     /// What was found, by the names that a campaign gives.
     pub(super) signatures: Vec<String>,
+    /// Whether `why` names operators that are suspect alone.
+    pub(super) names_suspects: bool,
 }
 
 impl Judgement {
     pub(super) fn new(grade: Grade, why: impl Into<String>) -> Self {
-        Self { grade, why: why.into(), signatures: Vec::new() }
+        Self { grade, why: why.into(), signatures: Vec::new(), names_suspects: false }
     }
 
     /// This judgement, with what else there is to say of why.
@@ -197,6 +199,16 @@ pub struct NotPassing {
     pub why: String,
     /// What a campaign calls that which is found in a saved case of ours: the finding, and what shows behind it.
     pub signatures: Vec<String>,
+    /// Whether `why` names operators that are suspect alone.
+    #[serde(skip)]
+    pub names_suspects: bool,
+}
+
+impl NotPassing {
+    /// Whether it says which operators are to blame.
+    pub fn is_named(&self) -> bool {
+        self.names_suspects || !self.signatures.is_empty()
+    }
 }
 
 /// The sizes that a model leaves open, as they were drawn.
@@ -252,7 +264,7 @@ pub struct Replayed {
 
 impl Replayed {
     pub(super) fn add(&mut self, case: PathBuf, backend: String, judgement: Judgement) {
-        let Judgement { grade, why, signatures } = judgement;
+        let Judgement { grade, why, signatures, names_suspects } = judgement;
         *self.backends.entry(backend.clone()).or_default().of(grade) += 1;
         let told = match grade {
             Grade::Pass | Grade::Plausible | Grade::Suspect => TestResult::Passed,
@@ -265,7 +277,14 @@ impl Replayed {
             result: told,
         });
         if grade != Grade::Pass {
-            self.not_passing.push(NotPassing { case, backend, outcome: grade, why, signatures });
+            self.not_passing.push(NotPassing {
+                case,
+                backend,
+                outcome: grade,
+                why,
+                signatures,
+                names_suspects,
+            });
         }
     }
 

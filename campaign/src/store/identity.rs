@@ -134,7 +134,8 @@ impl Identity {
         };
         let lacking =
             ops::registry().flat_map(forms).map(|(operator, form)| Lacking::recalled(operator, form));
-        let known = (*target.support).clone().with(tested.newest_opset, tested.functions);
+        let known = (*target.support).clone();
+        let known = known.with_opset(tested.newest_opset).with_functions(tested.functions);
         let composites = forms::composite::all().filter_map(|composite| {
             let dtypes = tested.refused.get(composite.name)?.iter().filter_map(|name| name.parse().ok());
             Some((composite.name, dtypes.collect()))
@@ -281,8 +282,8 @@ mod tests {
     /// A campaign of an earlier version goes on only where its settings are found equal, so words and keys stay.
     #[test]
     fn settings_are_stored_as_they_always_were() {
-        let mut all = Settings::default();
-        all.dtypes = DTypes::NONE.with(DType::F16).with(DType::I4);
+        let dtypes = DTypes::NONE.with(DType::F16).with(DType::I4);
+        let mut all = Settings { dtypes, ..Settings::default() };
         all.wanted_on.insert("Add", all.dtypes);
         all.composites.each.insert("GRU", all.dtypes);
         all.forms.each.insert("Loop", 0.25);

@@ -13,9 +13,9 @@ use campaign::report::Report;
 use campaign::store::Identity;
 use campaign::{Event, Store};
 use graphgen::Settings;
+use harness::Target;
 use harness::invalid::schedule::{Choice, Levels};
 use harness::target;
-use harness::{Maker, Target};
 use oracles::Tally;
 use present::shell;
 use serde_json::json;
@@ -23,11 +23,12 @@ use triage::known::{Date, Known};
 use triage::oracle::Oracles;
 use worker::Limits;
 
-use super::{campaign_folder, interrupts, jobs, probe, rules, targets, writable};
+use super::{campaign_folder, interrupts, jobs, maker, probe, rules, targets, writable};
 use crate::args::{self, Common, Fuzz};
 use crate::board::{Extent, Live};
 use crate::{progress, screen};
 use campaign::Exit;
+use campaign::exit::Search;
 
 /// How long a campaign lasts when nothing is said.
 const DEFAULT_TIME: Duration = Duration::from_mins(1);
@@ -35,7 +36,7 @@ const DEFAULT_TIME: Duration = Duration::from_mins(1);
 /// Runs a campaign.
 pub(crate) fn run(common: Common, args: &Fuzz) -> anyhow::Result<Exit> {
     let taste = args.bounds.taste()?;
-    let mut settings = args.bounds.settings(&taste)?;
+    let settings = args.bounds.settings(&taste)?;
     let known = known(args.known.as_deref())?;
     let levels = levels(args)?;
     let oracles = Oracles::named(&args.oracles, &args.relations)?;
@@ -49,19 +50,9 @@ pub(crate) fn run(common: Common, args: &Fuzz) -> anyhow::Result<Exit> {
     for target in &targets {
         probe::check_opset(&target.support, taste.opset.as_ref())?;
     }
-    // What an engine has is found out by models without forms.
-    settings.forms.each = forms::usual();
     let time = args.time.or_else(|| args.cases.is_none().then_some(DEFAULT_TIME));
     let plan = Plan {
-        maker: Maker {
-            seed: common.seed,
-            settings,
-            opset: taste.one_opset(),
-            nodes: taste.nodes.clone(),
-            policy: &taste,
-            swarm: true,
-            values: args.values.into(),
-        },
+        maker: maker(common.seed, settings, &taste, args.values.into()),
         levels,
         targets,
         oracles,
@@ -166,7 +157,8 @@ impl Results<'_> {
         if report.cases == 0 && !report.trouble.is_empty() {
             bail!("no case could be run: {}", report.trouble[0]);
         }
-        Ok(Exit::of(report.findings > report.known, self.was_interrupted))
+        let has_found = report.findings > report.known;
+        Ok(Exit::of(Search { has_found, was_interrupted: self.was_interrupted }))
     }
 }
 

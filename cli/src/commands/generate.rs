@@ -2,11 +2,11 @@
 
 use campaign::generate;
 use harness::invalid::schedule::{Choice, Levels};
-use harness::{Maker, Support, Values};
+use harness::{Support, Values};
 use interp::Profile;
 use serde_json::json;
 
-use super::{jobs, probe, rules, writable};
+use super::{jobs, maker, probe, rules, writable};
 use crate::args::{Common, Gen, Level};
 use crate::progress::Progress;
 use crate::screen;
@@ -23,17 +23,8 @@ pub(crate) fn run(common: Common, args: &Gen) -> anyhow::Result<Exit> {
     }
     let theirs = support.as_ref().map_or(&Profile::DECLARED, |support| support.profile);
     let profile = args.profile.unwrap_or(theirs);
-    // What an engine has is found out by models without forms.
-    settings.forms.each = forms::usual();
-    let maker = Maker {
-        seed: common.seed,
-        settings,
-        opset: taste.one_opset(),
-        nodes: taste.nodes.clone(),
-        policy: &taste,
-        swarm: true,
-        values: if args.no_values { Values::None } else { args.values.into() },
-    };
+    let values = if args.no_values { Values::None } else { args.values.into() };
+    let maker = maker(common.seed, settings, &taste, values);
     let choice = match args.level {
         Level::Valid => Choice::Valid,
         Level::Violate => Choice::Violate,

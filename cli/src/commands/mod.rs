@@ -27,7 +27,8 @@ use std::time::Duration;
 
 use ::worker::Limits;
 use anyhow::{Context, bail};
-use harness::{Target, target, threads};
+use graphgen::{Settings, Taste};
+use harness::{Maker, Target, Values, target, threads};
 use ir::DatumKind;
 use onnx::case::read_value;
 use onnx::violate::{self, Rule};
@@ -138,6 +139,14 @@ fn targets(names: &[String], limits: &Limits) -> anyhow::Result<Vec<Target>> {
     }
     target::tell_apart(&mut all);
     Ok(all)
+}
+
+/// What makes the cases of `fuzz` and `gen`.
+fn maker(seed: u64, mut settings: Settings, taste: &Taste, values: Values) -> Maker<'_> {
+    // Forms are added last: what an engine has is found out by models without them.
+    settings.forms.each = forms::usual();
+    let (opset, nodes) = (taste.one_opset(), taste.nodes.clone());
+    Maker { seed, settings, opset, nodes, policy: taste, swarm: true, values }
 }
 
 /// What is given of the inputs of models that come without data.

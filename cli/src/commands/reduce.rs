@@ -16,6 +16,7 @@ use crate::args::{Common, Reduce};
 use crate::progress::Progress;
 use crate::screen;
 use campaign::Exit;
+use campaign::exit::Search;
 
 /// Looks for the smallest case that shows the same finding.
 pub(crate) fn run(common: Common, args: &Reduce) -> anyhow::Result<Exit> {
@@ -68,7 +69,7 @@ pub(crate) fn run(common: Common, args: &Reduce) -> anyhow::Result<Exit> {
     } else {
         screen::told(&summary(&reduced, &names, was_interrupted, &out))?;
     }
-    Ok(Exit::of(false, was_interrupted))
+    Ok(Exit::of(Search { has_found: false, was_interrupted }))
 }
 
 /// What to do where nothing is wrong.

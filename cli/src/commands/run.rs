@@ -12,7 +12,6 @@ use harness::Target;
 use oracles::Tolerance;
 use present::shell;
 use serde_json::json;
-use triage::doubted::ALONE;
 use triage::oracle::Oracles;
 
 use super::{flags, given, jobs, limits, targets, writable};
@@ -135,12 +134,12 @@ fn alike(of_case: &[NotPassing]) -> Vec<(&NotPassing, Vec<&str>)> {
 
 fn not_passing(of_case: &[NotPassing], further: &Further<'_>) -> String {
     let mut out = String::new();
-    for (NotPassing { case, backend, outcome, why, signatures }, backends) in alike(of_case) {
+    for (not_passing, backends) in alike(of_case) {
+        let NotPassing { case, backend, outcome, why, signatures, .. } = not_passing;
         out += &format!("{} on {}: {}: {why}\n", case.display(), backends.join(", "), outcome.name());
         out.extend(signatures.iter().map(|signature| format!("    {signature}\n")));
-        let is_named = !signatures.is_empty() || why.contains(ALONE);
         let is_off = matches!(outcome, Grade::Mismatch | Grade::Suspect);
-        let command = (is_off && !is_named).then(|| further.blame(case, backend)).flatten();
+        let command = (is_off && !not_passing.is_named()).then(|| further.blame(case, backend)).flatten();
         out.extend(command.map(|command| format!("    {command}\n")));
     }
     out

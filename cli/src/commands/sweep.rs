@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use anyhow::{Context, bail};
 use campaign::Exit;
+use campaign::exit::Search;
 use harness::Target;
 use harness::target::is_runner;
 use indicatif::ProgressBar;
@@ -237,7 +238,8 @@ impl SweepResult<'_> {
 
     /// What is wrong counts before what could not be done.
     fn exit(&self) -> anyhow::Result<Exit> {
-        let exit = Exit::of(!self.rows.are_clean(), self.was_interrupted);
+        let exit =
+            Exit::of(Search { has_found: !self.rows.are_clean(), was_interrupted: self.was_interrupted });
         if exit == Exit::Clean && self.rows.are_without_answers() {
             bail!("nothing was swept: no backend gave an answer to what is asked for");
         }

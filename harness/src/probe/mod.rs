@@ -90,7 +90,7 @@ pub fn probe(
         Some(stated) => Some(stated),
         None => newest(&runner)?,
     };
-    let support = stated.with(opset, true).with_lacking(Vec::new());
+    let support = stated.with_opset(opset).with_functions(true).with_lacking(Vec::new());
     // Sizes are left at what they are by default: large ones would be slow, and teach nothing of forms.
     let base = support.narrow(Settings {
         operators: settings.operators.clone(),
@@ -123,8 +123,8 @@ pub fn probe(
     let composites = composites::lacking(&runner, &support, opset)?;
     let probed = Probed { runs: runner.runs(), ..probed };
     let lacking = probe.lacking();
-    target.support =
-        Arc::new(support.with(opset, functions).with_lacking(lacking).with_composites(composites));
+    let support = support.with_opset(opset).with_functions(functions);
+    target.support = Arc::new(support.with_lacking(lacking).with_composites(composites));
     Ok(probed)
 }
 

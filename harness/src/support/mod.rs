@@ -83,10 +83,16 @@ impl Support {
         }
     }
 
-    /// This support with another newest opset, and with functions or without.
+    /// This support with another newest opset.
     #[must_use]
-    pub fn with(self, opset: Option<u32>, functions: bool) -> Self {
-        Self { opset, functions, ..self }
+    pub fn with_opset(self, opset: Option<u32>) -> Self {
+        Self { opset, ..self }
+    }
+
+    /// This support with functions or without.
+    #[must_use]
+    pub fn with_functions(self, functions: bool) -> Self {
+        Self { functions, ..self }
     }
 
     /// This support with these forms lacking, and no others.
