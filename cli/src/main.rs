@@ -1,5 +1,6 @@
 //! The `onnxsmith` command.
 
+mod advice;
 mod args;
 mod board;
 mod bounds;
@@ -33,7 +34,7 @@ fn main() -> ExitCode {
 /// An error with its causes, each said once: many say their cause themselves.
 fn message(e: &anyhow::Error) -> String {
     e.chain()
-        .map(ToString::to_string)
+        .map(advice::with_advice)
         .reduce(|all, cause| if all.ends_with(&cause) { all } else { format!("{all}: {cause}") })
         .unwrap_or_default()
 }

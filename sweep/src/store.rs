@@ -79,7 +79,7 @@ pub enum Error {
         cause: io::Error,
     },
     /// There is a sweep already.
-    #[error("{} holds a sweep already; --resume goes on with it", .0.display())]
+    #[error("{} holds a sweep already", .0.display())]
     Exists(PathBuf),
     /// The folder holds another sweep.
     #[error("{} holds another sweep: its operators, dtypes, forms, samples, backends or version differ", .0.display())]

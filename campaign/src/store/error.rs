@@ -1,4 +1,4 @@
-//! What can be wrong with a campaign's folder, said so that a person knows what to do.
+//! What can be wrong with a campaign's folder. Which flag helps, the command line says.
 //!
 //! None of these destroys anything: a block is stored whole or not at all, and a folder that is not understood is left as
 //! it is.
@@ -14,16 +14,13 @@ use super::place::BadPlace;
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// There is one already.
-    #[error(
-        "{} already holds a campaign; go on with it by --resume, or give --out another folder",
-        folder.display()
-    )]
+    #[error("{} already holds a campaign", folder.display())]
     Exists {
         /// The folder.
         folder: PathBuf,
     },
     /// There is one where another is to be made of parts, and that is not gone on with.
-    #[error("{} already holds a campaign; give --out another folder", folder.display())]
+    #[error("{} already holds a campaign", folder.display())]
     Occupied {
         /// The folder.
         folder: PathBuf,
@@ -41,11 +38,7 @@ pub enum StoreError {
         folder: PathBuf,
     },
     /// The database is not what it should be.
-    #[error(
-        "{} is damaged ({why}) and was left as it is; the cases beside it can still be run, and a new campaign needs \
-         another --out",
-        file.display()
-    )]
+    #[error("{} is damaged ({why}) and was left as it is; the cases beside it can still be run", file.display())]
     Damaged {
         /// The database.
         file: PathBuf,
@@ -86,10 +79,7 @@ pub enum StoreError {
         folder: PathBuf,
     },
     /// There is no room.
-    #[error(
-        "the disk is full: cannot write to {}; what was stored is safe, so free some space and go on with --resume",
-        path.display()
-    )]
+    #[error("the disk is full: cannot write to {}; what was stored is safe", path.display())]
     Full {
         /// The file or folder.
         path: PathBuf,
