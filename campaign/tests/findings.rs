@@ -30,12 +30,12 @@ fn all_pass(tolerance: Option<Tolerance>) {
 }
 
 #[test]
-fn within_the_derived_bounds() {
+fn our_engines_are_right_on_every_finding_within_the_derived_bounds() {
     all_pass(None);
 }
 
 /// The stored outputs were worked out by hand, from the ONNX text.
 #[test]
-fn with_the_stored_outputs() {
+fn our_engines_give_the_stored_outputs_of_every_finding() {
     all_pass(Some(Tolerance { relative: 1e-6, absolute: 0.0 }));
 }

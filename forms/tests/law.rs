@@ -99,7 +99,10 @@ fn nothing_is_piled_up_that_cannot_be_counted() {
 /// In some opsets what moves elements takes fewer dtypes than what holds bodies.
 #[test]
 fn a_form_writes_nothing_that_does_not_take_the_dtype() {
-    for (dtype, since) in [("f8e5m2", 19), ("i4", 21), ("f4e2m1", 23), ("u2", 25)] {
+    const DTYPES: [(&str, u32); 4] = [("f8e5m2", 19), ("i4", 21), ("f4e2m1", 23), ("u2", 25)];
+    const SEEDS: u64 = 12;
+    let mut written: BTreeMap<&str, BTreeMap<&str, usize>> = BTreeMap::new();
+    for (dtype, since) in DTYPES {
         for opset in since..=*ir::graph::OPSETS.end() {
             let text = format!(
                 "onnxsmith 1 opset {opset}\ngraph {{\n  %0: {dtype}[2, 3] = variable \"x\"\n  \
@@ -110,12 +113,20 @@ fn a_form_writes_nothing_that_does_not_take_the_dtype() {
                 [("x".to_owned(), Tensor::from_f64_fn(&model.graph.nodes[0].outputs[0], |i| (i % 2) as f64))];
             for form in &FORMS {
                 let only = Forms { share: 1.0, each: [(form.name, 1.0)].into() };
-                for seed in 0..12 {
-                    if let Some(written) = write(&model, &inputs, &[], &only, Stream::new(seed)) {
-                        holds(seed, &model, &inputs, &written);
+                for seed in 0..SEEDS {
+                    if let Some(program) = write(&model, &inputs, &[], &only, Stream::new(seed)) {
+                        holds(seed, &model, &inputs, &program);
+                        *written.entry(form.name).or_default().entry(dtype).or_default() += 1;
                     }
                 }
             }
+        }
+    }
+    for form in ["If", "Loop", "Scan", "sizes", "value_info"] {
+        for (dtype, since) in DTYPES {
+            let tries = SEEDS as usize * (since..=*ir::graph::OPSETS.end()).count();
+            let written = written.get(form).and_then(|of| of.get(dtype)).copied().unwrap_or(0);
+            assert!(2 * written > tries, "{form} on {dtype}: {written} of {tries} programs");
         }
     }
 }
@@ -147,12 +158,15 @@ fn each_form_leads_back_to_the_same_values() {
 #[test]
 fn forms_together_lead_back_to_the_same_values() {
     let all = Forms { share: 1.0, each: usual() };
+    let mut met = 0;
     for seed in 0..MODELS {
         let (model, inputs) = model(seed);
         if let Some(written) = write(&model, &inputs, &[], &all, Stream::new(seed).child("forms")) {
+            met += 1;
             holds(seed, &model, &inputs, &written);
         }
     }
+    assert!(2 * met > MODELS, "{met} of {MODELS} models have a form");
 }
 
 /// Two forms may make inputs of constants, one of which have no value.

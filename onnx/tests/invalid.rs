@@ -129,7 +129,7 @@ fn the_unbroken_model_is_read() {
 }
 
 #[test]
-fn graph_structure() {
+fn a_graph_of_a_broken_structure_is_invalid() {
     invalid(&["the Abs", "`b`", "no input"], |_, g| g.node[0].input[0] = "b".into());
     invalid(&["the Reshape", "`size`", "no input"], |_, g| g.node[1].input[1] = "size".into());
     invalid(&["the Reshape", "`a`", "not sorted"], |_, g| g.node.reverse());
@@ -146,7 +146,7 @@ fn graph_structure() {
 }
 
 #[test]
-fn types() {
+fn a_value_of_a_wrong_type_is_invalid_and_one_of_an_unknown_type_unsupported() {
     invalid(&["`a`", "f32[2, 3]", "f64[2, 3]"], |_, g| {
         g.value_info[0] = info("a", DType::F64, &[Some(2), Some(3)]);
     });
@@ -181,7 +181,7 @@ fn types() {
 }
 
 #[test]
-fn operators_and_attributes() {
+fn an_operator_or_attribute_that_the_opset_lacks_is_invalid() {
     invalid(&["Frobnicate"], |_, g| g.node[0].op_type = Some("Frobnicate".into()));
     invalid(&["BitwiseNot", "opset 18"], |m, g| {
         m.opset_import[0].version = Some(17);
@@ -211,6 +211,10 @@ fn operators_and_attributes() {
         let attribute = vec![string("round_mode", "up")];
         g.node[0] = NodeProto { attribute, ..node("CastLike", &["x", "x"], &["a"]) };
     });
+}
+
+#[test]
+fn a_wrong_attribute_is_invalid() {
     invalid(&["the ReduceMax", "`axes`", "operand 1"], |_, g| {
         let axes = AttributeProto {
             ints: vec![0],
@@ -244,6 +248,11 @@ fn operators_and_attributes() {
         let reference = AttributeProto { i: None, ref_attr_name: Some("z".into()), ..int("allowzero", 1) };
         g.node[1].attribute.push(reference);
     });
+    invalid(&["the Constant", "attributes"], |_, g| g.node[0] = node("Constant", &[], &["a"]));
+}
+
+#[test]
+fn wrong_operands_are_invalid() {
     invalid(&["the Reshape", "`shape`", "missing"], |_, g| g.node[1].input.truncate(1));
     invalid(&["the Abs", "missing"], |_, g| g.node[0].input.clear());
     invalid(&["the Abs", "at most 1"], |_, g| g.node[0].input.push("x".into()));
@@ -255,11 +264,10 @@ fn operators_and_attributes() {
         g.initializer[0] =
             onnx::tensor::to_proto("shape", &Tensor::from_i128_fn(&Type::new(DType::I64, []), |_| 6));
     });
-    invalid(&["the Constant", "attributes"], |_, g| g.node[0] = node("Constant", &[], &["a"]));
 }
 
 #[test]
-fn the_model_around_the_graph() {
+fn a_model_with_wrong_fields_around_its_graph_is_refused() {
     invalid(&["ir_version"], |m, _| m.ir_version = None);
     invalid(&["opset 0"], |m, _| m.opset_import[0].version = Some(0));
     invalid(&["Abs", "no opset"], |m, _| m.opset_import.clear());
@@ -271,7 +279,7 @@ fn the_model_around_the_graph() {
 }
 
 #[test]
-fn beyond_this_program() {
+fn what_this_program_lacks_is_unsupported() {
     unsupported(&["ImageDecoder"], |_, g| g.node[0].op_type = Some("ImageDecoder".into()));
     unsupported(&["com.example.Abs"], |m, g| {
         m.opset_import.push(opset("com.example", 1));
@@ -291,9 +299,9 @@ fn beyond_this_program() {
     });
 }
 
-#[test]
-fn functions() {
-    let twice = || FunctionProto {
+/// p → Add(p, p) → q
+fn twice() -> FunctionProto {
+    FunctionProto {
         name: Some("Twice".into()),
         domain: Some("mine".into()),
         input: vec!["p".into()],
@@ -301,29 +309,45 @@ fn functions() {
         node: vec![node("Add", &["p", "p"], &["q"])],
         opset_import: vec![opset("", 21)],
         ..Default::default()
-    };
-    let call = || NodeProto { domain: Some("mine".into()), ..node("Twice", &["x"], &["a"]) };
-    let with = |function: FunctionProto| {
-        move |m: &mut ModelProto, g: &mut GraphProto| {
-            m.functions.push(function);
-            m.opset_import.push(opset("mine", 1));
-            g.node[0] = call();
-        }
-    };
+    }
+}
+
+fn call() -> NodeProto {
+    NodeProto { domain: Some("mine".into()), ..node("Twice", &["x"], &["a"]) }
+}
+
+/// A change by which the model has a function, and calls it in place of its Abs.
+fn with(function: FunctionProto) -> impl FnOnce(&mut ModelProto, &mut GraphProto) {
+    move |m, g| {
+        m.functions.push(function);
+        m.opset_import.push(opset("mine", 1));
+        g.node[0] = call();
+    }
+}
+
+/// `twice` with a second parameter, which the call leaves out.
+fn longer() -> FunctionProto {
+    FunctionProto { input: vec!["p".into(), "r".into()], ..twice() }
+}
+
+#[test]
+fn a_function_that_is_called_is_read() {
     let imported = outcome(with(twice())).unwrap();
     assert_eq!(imported.model.functions.len(), 1);
     assert_eq!(imported.model.functions[0].name, "Twice");
+    // Add is the same operator in both.
+    assert!(outcome(with(FunctionProto { opset_import: vec![opset("", 20)], ..twice() })).is_ok());
+    assert_eq!(outcome(with(longer())).unwrap().model.functions, [], "it is written out");
+}
 
+#[test]
+fn a_broken_function_or_call_is_invalid() {
     let mut recursive = twice();
     recursive.opset_import.push(opset("mine", 1));
     recursive.node[0] = NodeProto { output: vec!["q".into()], input: vec!["p".into()], ..call() };
     invalid(&["`Twice`", "itself"], with(recursive));
     invalid(&["`Twice`", "`r`"], with(FunctionProto { output: vec!["r".into()], ..twice() }));
-    // Add is the same operator in both.
-    assert!(outcome(with(FunctionProto { opset_import: vec![opset("", 20)], ..twice() })).is_ok());
     // A parameter that the call leaves out may only be used where an operand may be left out.
-    let longer = || FunctionProto { input: vec!["p".into(), "r".into()], ..twice() };
-    assert_eq!(outcome(with(longer())).unwrap().model.functions, [], "it is written out");
     invalid(
         &["`Twice`", "Add"],
         with(FunctionProto { node: vec![node("Add", &["p", "r"], &["q"])], ..longer() }),

@@ -274,16 +274,20 @@ outputs.y = 'f32[1] {0.0}'
     }
 
     #[test]
-    fn mutated_files_never_panic() {
+    fn a_mutated_file_is_refused_or_says_what_it_is_read_as() {
+        let mut read = 0;
         for (at, found) in TEXT.char_indices() {
             for with in ["", "9", "'", "-", "[", "%"] {
                 let text = [&TEXT[..at], with, &TEXT[at + found.len_utf8()..]].concat();
                 if let Ok(finding) = parse(&text) {
+                    read += 1;
                     let _ = finding.case.folder(Path::new("nowhere"));
                     assert_eq!(parse(&finding.to_string()), Ok(finding), "{text}");
                 }
             }
         }
+        let all = 6 * TEXT.chars().count();
+        assert!(read > all / 10 && read < all, "{read} of {all} are read");
     }
 
     #[test]
