@@ -20,7 +20,7 @@ pub enum Exit {
 
 /// How a command ended that looks for something.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Search {
+pub struct SearchEnd {
     /// Whether it found anything.
     pub has_found: bool,
     /// Whether a signal stopped it early.
@@ -29,7 +29,7 @@ pub struct Search {
 
 impl Exit {
     /// The exit code of a command that looks for something.
-    pub const fn of(Search { has_found, was_interrupted }: Search) -> Self {
+    pub const fn of(SearchEnd { has_found, was_interrupted }: SearchEnd) -> Self {
         match (has_found, was_interrupted) {
             (true, _) => Self::Findings,
             (false, true) => Self::Interrupted,

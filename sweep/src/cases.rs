@@ -12,7 +12,7 @@ use crate::rows::{Row, Rows};
 use crate::run::reference;
 use crate::store::name;
 use crate::tally::{Standing, Worst};
-use crate::tier::{Contract, Reference};
+use crate::tier::{Obligation, Reference};
 use crate::trial::{Trial, of_columns, trial};
 
 /// The folder of cases in a sweep's.
@@ -83,10 +83,10 @@ fn case(
         Cause::Failed(name) => *name,
     };
     let Some(part) = parts.iter().find(|part| part.name == *wanted) else { return Ok(None) };
-    let made = || trial(scope, part, &[Contract::of(target)]);
+    let made = || trial(scope, part, &[Obligation::of(target)]);
     let Some(whole) = made() else { return Ok(None) };
     if let (Cause::Worst(worst), Some(columns)) = (cause, whole.columns) {
-        let one = of_columns(scope.opset, columns.only(&[worst.element]), &[Contract::of(target)]);
+        let one = of_columns(scope.opset, columns.only(&[worst.element]), &[Obligation::of(target)]);
         if let Some(one) = one
             && let Some(findings) = shows(&one, target, worst)?
         {
@@ -114,7 +114,7 @@ fn findings(trial: &Trial, target: &Target) -> Result<Vec<Finding>, Error> {
 
 /// What a campaign would find.
 fn judged(trial: &Trial, target: &Target, outcome: &worker::Outcome) -> Vec<Finding> {
-    let Reference { specified, contract: Contract { profile, .. }, .. } = reference(trial, target);
+    let Reference { specified, obligation: Obligation { profile, .. }, .. } = reference(trial, target);
     let expected = Expected { names: &names(trial), outputs: specified, profile };
     match judge(&target.backend, &target.level, outcome, &expected) {
         Verdict::Bug(finding) => vec![*finding],
@@ -133,7 +133,7 @@ fn write(
     target: &Target,
     findings: &[Finding],
 ) -> Result<(), onnx::Error> {
-    let Reference { specified, contract: Contract { profile, .. }, .. } = reference(trial, target);
+    let Reference { specified, obligation: Obligation { profile, .. }, .. } = reference(trial, target);
     let saved = Saved {
         seed: Some(scope.seed),
         index: None,

@@ -25,7 +25,7 @@ pub fn judge(reference: &Reference, answer: &[Tensor], context: &Context<'_>) ->
     let mut tally = Tally::default();
     for (number, actual) in answer.iter().enumerate() {
         let (specified, tight) = (&reference.specified[number], &reference.tight[number]);
-        let output = Output { number, specified, tight, profile: reference.contract.profile };
+        let output = Output { number, specified, tight, profile: reference.obligation.profile };
         let expected = elements(&specified.tensor).into_iter().zip(elements(&tight.tensor));
         for (index, (expected, actual)) in expected.zip(elements(actual)).enumerate() {
             output.take(&mut tally, &output.found(index, expected, actual), context);
@@ -194,7 +194,7 @@ mod tests {
 
     use super::*;
     use crate::form::PartForm;
-    use crate::tier::Contract;
+    use crate::tier::Obligation;
 
     /// What is expected of one f32, 1: to be no further off than that.
     fn within(error: f64) -> Bounded {
@@ -239,7 +239,7 @@ mod tests {
             |shape: &[i64], f: &dyn Fn(usize) -> f64| Tensor::from_f64_fn(&Type::new(DType::F16, shape), f);
         let inputs =
             [tensor(&[1, 1, 259, 4], &|i| i as f64), tensor(&[1, 1, 1, 2], &|i| [-0.987, -0.8413][i])];
-        let reference = Reference::of(&model, &inputs, &[Contract::new(&Profile::WGSL)]).unwrap().remove(0);
+        let reference = Reference::of(&model, &inputs, &[Obligation::new(&Profile::WGSL)]).unwrap().remove(0);
         let beyond = |y: f64| {
             let (op, dtype) = ("GridSample".to_owned(), "f16".to_owned());
             let part = Name { op, dtype, form: PartForm::Several, number: 0, length: None };

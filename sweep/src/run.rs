@@ -14,7 +14,7 @@ use worker::{Outcome, WorkerError};
 use crate::judge::{self, Context};
 use crate::plan::{Name, Part, Scope};
 use crate::tally::{Apart, Tally};
-use crate::tier::{Contract, Reference};
+use crate::tier::{Obligation, Reference};
 use crate::trial::{Trial, trial};
 
 /// What came of a part: a line of the store.
@@ -50,10 +50,10 @@ pub fn run(
     stop: &AtomicBool,
     mut take: impl FnMut(PartResult) -> std::io::Result<()>,
 ) -> Result<(), Error> {
-    let contracts = Contract::all(targets);
+    let obligations = Obligation::all(targets);
     let count = parts.len() as u64;
     let is_stopped = || stop.load(Ordering::Relaxed);
-    let work = |number: u64| ran(scope, &parts[number as usize], targets, &contracts);
+    let work = |number: u64| ran(scope, &parts[number as usize], targets, &obligations);
     let (mut waiting, mut next) = (BTreeMap::new(), 0);
     threads::as_done(jobs, count, is_stopped, work, |number, ran| {
         waiting.insert(number, ran?);
@@ -80,9 +80,9 @@ fn ran(
     scope: &Scope,
     part: &Part,
     targets: &[Target],
-    contracts: &[Contract],
+    obligations: &[Obligation],
 ) -> Result<PartResult, WorkerError> {
-    let Some(trial) = trial(scope, part, contracts) else {
+    let Some(trial) = trial(scope, part, obligations) else {
         return Ok(PartResult { part: part.name.clone(), answers: Vec::new(), apart: Vec::new() });
     };
     let mut outputs: Vec<Option<Vec<Tensor>>> = Vec::new();
@@ -104,11 +104,11 @@ fn ran(
 /// What is expected of a target.
 ///
 /// # Panics
-/// If the trial was not made for its contract.
+/// If the trial was not made for its obligation.
 pub fn reference<'t>(trial: &'t Trial, target: &Target) -> &'t Reference {
-    let contract = Contract::of(target);
-    let found = trial.references.iter().find(|reference| reference.contract == contract);
-    found.expect("there is a reference for the contract of each target")
+    let obligation = Obligation::of(target);
+    let found = trial.references.iter().find(|reference| reference.obligation == obligation);
+    found.expect("there is a reference for the obligation of each target")
 }
 
 /// Each two of so many, in order.
@@ -158,7 +158,7 @@ fn verdict(
 ) -> Result<TargetAnswer, WorkerError> {
     let names: Vec<String> = trial.model.graph.outputs.iter().map(|o| o.name.clone()).collect();
     let expected =
-        Expected { names: &names, outputs: &reference.specified, profile: reference.contract.profile };
+        Expected { names: &names, outputs: &reference.specified, profile: reference.obligation.profile };
     let judged = judge(&target.backend, &target.level, outcome, &expected);
     Ok(match allowed(trial, target, outcome, judged, &expected)? {
         Verdict::Bug(finding) => TargetAnswer::Failed(finding.detail),

@@ -25,47 +25,47 @@ pub fn profile(of: &Profile) -> Profile {
 
 /// The properties of a backend that decide what may be expected of it.
 #[derive(Clone, Debug)]
-pub struct Contract {
+pub struct Obligation {
     /// The profile that it keeps.
     pub profile: &'static Profile,
     /// The dtypes in which the backend says that it sums.
     accumulators: Accumulators,
 }
 
-impl Contract {
-    /// The contract of a backend that keeps a profile and adds up as most do.
+impl Obligation {
+    /// The obligation of a backend that keeps a profile and adds up as most do.
     pub fn new(profile: &'static Profile) -> Self {
         Self { profile, accumulators: Accumulators::default() }
     }
 
-    /// The contract of a target.
+    /// The obligation of a target.
     pub fn of(target: &Target) -> Self {
         Self { profile: target.profile, accumulators: target.description().accumulators().collect() }
     }
 
-    /// The contracts of the targets, each once.
+    /// The obligations of the targets, each once.
     pub fn all(targets: &[Target]) -> Vec<Self> {
-        let mut contracts: Vec<Self> = Vec::new();
-        for contract in targets.iter().map(Self::of) {
-            if !contracts.contains(&contract) {
-                contracts.push(contract);
+        let mut obligations: Vec<Self> = Vec::new();
+        for obligation in targets.iter().map(Self::of) {
+            if !obligations.contains(&obligation) {
+                obligations.push(obligation);
             }
         }
-        contracts
+        obligations
     }
 }
 
-impl PartialEq for Contract {
+impl PartialEq for Obligation {
     fn eq(&self, other: &Self) -> bool {
         self.profile.name == other.profile.name && self.accumulators == other.accumulators
     }
 }
 
-/// What may be expected of backends that keep a contract.
+/// What may be expected of backends that have an obligation.
 #[derive(Clone, Debug)]
 pub struct Reference {
-    /// The contract.
-    pub contract: Contract,
+    /// The obligation.
+    pub obligation: Obligation,
     /// The outputs with the bounds that the profile gives.
     pub specified: Vec<Bounded>,
     /// The outputs with the limits of the tight tier.
@@ -73,24 +73,24 @@ pub struct Reference {
 }
 
 impl Reference {
-    /// The reference of a model, once for each contract.
-    pub fn of(model: &Model, inputs: &[Tensor], contracts: &[Contract]) -> Result<Vec<Self>, Error> {
-        contracts.iter().map(|contract| Self::under(model, inputs, contract)).collect()
+    /// The reference of a model, once for each obligation.
+    pub fn of(model: &Model, inputs: &[Tensor], obligations: &[Obligation]) -> Result<Vec<Self>, Error> {
+        obligations.iter().map(|obligation| Self::under(model, inputs, obligation)).collect()
     }
 
-    fn under(model: &Model, inputs: &[Tensor], contract: &Contract) -> Result<Self, Error> {
+    fn under(model: &Model, inputs: &[Tensor], obligation: &Obligation) -> Result<Self, Error> {
         let outputs = |profile: &Profile| {
             evaluate(model, inputs, profile, Taps::Outputs).map(|Evaluation { outputs, .. }| outputs)
         };
-        let good = profile(contract.profile);
-        let specified = outputs(contract.profile)?;
+        let good = profile(obligation.profile);
+        let specified = outputs(obligation.profile)?;
         let mut tight =
-            if contract.profile.name == Profile::TIGHT.name { specified.clone() } else { outputs(&good)? };
-        let limits = interp::limits(model, inputs, &Tier::new(&good, contract.accumulators.clone()))?;
+            if obligation.profile.name == Profile::TIGHT.name { specified.clone() } else { outputs(&good)? };
+        let limits = interp::limits(model, inputs, &Tier::new(&good, obligation.accumulators.clone()))?;
         for (bounded, limits) in tight.iter_mut().zip(&limits) {
             narrow(bounded, limits);
         }
-        Ok(Self { contract: contract.clone(), specified, tight })
+        Ok(Self { obligation: obligation.clone(), specified, tight })
     }
 }
 
@@ -114,7 +114,7 @@ mod tests {
         let model: Model = text.parse().unwrap();
         let numbers = [1.0, 1e-40, f64::NAN];
         let x = Tensor::from_f64_fn(&Type::new(DType::F32, [3]), |i| numbers[i]);
-        let reference = Reference::of(&model, &[x], &[Contract::new(&Profile::WGSL)]).unwrap().remove(0);
+        let reference = Reference::of(&model, &[x], &[Obligation::new(&Profile::WGSL)]).unwrap().remove(0);
         let (wide, narrow) = (&reference.specified[0], &reference.tight[0]);
         assert!(wide.error_at(0) > 4e-4 && narrow.error_at(0) < 1e-6);
         assert!(narrow.error_at(1) >= 1e-40, "a denormal may be flushed");
@@ -127,7 +127,7 @@ mod tests {
                     %1: i64[1, 2] = NonZero(%0) {count = 2} return \"y\" = %1 }";
         let model: Model = text.parse().unwrap();
         let x = Tensor::from_f64_fn(&Type::new(DType::F32, [2]), |i| [1e-40, 1.0][i]);
-        let reference = Reference::of(&model, &[x], &[Contract::new(&Profile::WGSL)]).unwrap().remove(0);
+        let reference = Reference::of(&model, &[x], &[Obligation::new(&Profile::WGSL)]).unwrap().remove(0);
         assert!(reference.tight[0].error_at(0).is_infinite(), "a denormal may be flushed, and be zero");
     }
 
@@ -137,8 +137,9 @@ mod tests {
         let model: Model = text.parse().unwrap();
         let x = Tensor::from_f64_fn(&Type::new(DType::F32, [4096]), |i| 1.0 + (i % 7) as f64 / 7.0);
         for profile in [&Profile::TIGHT, &Profile::WGSL] {
-            let reference =
-                Reference::of(&model, std::slice::from_ref(&x), &[Contract::new(profile)]).unwrap().remove(0);
+            let reference = Reference::of(&model, std::slice::from_ref(&x), &[Obligation::new(profile)])
+                .unwrap()
+                .remove(0);
             let (wide, narrow) = (reference.specified[0].error_at(0), reference.tight[0].error_at(0));
             assert!(narrow > 0.0 && narrow < wide / 8.0, "{}: {narrow} of {wide}", profile.name);
         }

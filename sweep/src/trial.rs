@@ -12,7 +12,7 @@ use crate::columns::{self, Fill};
 use crate::lanes::{Shaped, Spread};
 use crate::numbers::{self, Numbers};
 use crate::plan::{Part, Placed, Recipe, Scope};
-use crate::tier::{Contract, Reference};
+use crate::tier::{Obligation, Reference};
 use crate::uses::{self, Operand, Use};
 
 /// A part that can be run.
@@ -25,7 +25,7 @@ pub struct Trial {
     pub onnx: Vec<u8>,
     /// What a target's inputs and outputs are made of.
     pub interface: Interface,
-    /// What is expected, once for each contract.
+    /// What is expected, once for each obligation.
     pub references: Vec<Reference>,
     /// The columns, where the operator works element by element.
     pub columns: Option<Columns>,
@@ -42,16 +42,16 @@ pub struct Columns {
 }
 
 /// The trial of a part; `None` where no row is left on which the operator is defined, or nothing was drawn.
-pub fn trial(scope: &Scope, part: &Part, contracts: &[Contract]) -> Option<Trial> {
+pub fn trial(scope: &Scope, part: &Part, obligations: &[Obligation]) -> Option<Trial> {
     let stream = stream(scope, part);
     match &part.recipe {
         Recipe::Columns { of, fill, placed } => {
             let numbers = columns::columns(of, thinned(*fill, *placed), stream);
             let all = Columns { of: (**of).clone(), numbers, placed: *placed };
-            of_columns(scope.opset, all, contracts)
+            of_columns(scope.opset, all, obligations)
         }
-        Recipe::Shaped { of, spread } => of_shapes(scope.opset, of, *spread, stream, contracts),
-        Recipe::Drawn { of, dtype, number } => drawn(scope, of, *dtype, *number, contracts),
+        Recipe::Shaped { of, spread } => of_shapes(scope.opset, of, *spread, stream, obligations),
+        Recipe::Drawn { of, dtype, number } => drawn(scope, of, *dtype, *number, obligations),
     }
 }
 
@@ -75,19 +75,19 @@ fn thinned(fill: Fill, placed: Placed) -> Fill {
 const MOST_CONSTANTS: usize = 4096;
 
 /// The trial of columns, without the rows that the specification leaves undefined.
-pub fn of_columns(opset: u32, columns: Columns, contracts: &[Contract]) -> Option<Trial> {
+pub fn of_columns(opset: u32, columns: Columns, obligations: &[Obligation]) -> Option<Trial> {
     let columns = match columns.placed {
         Placed::Inputs => columns,
         Placed::Constants => columns.every(MOST_CONSTANTS),
     };
     let rows = columns.rows();
-    let trial = columns.trial(opset, contracts)?;
+    let trial = columns.trial(opset, obligations)?;
     let undefined: BTreeSet<usize> = undefined(&trial);
     if undefined.is_empty() {
         return Some(trial);
     }
     let defined: Vec<usize> = (0..rows).filter(|row| !undefined.contains(row)).collect();
-    trial.columns?.only(&defined).trial(opset, contracts)
+    trial.columns?.only(&defined).trial(opset, obligations)
 }
 
 fn undefined(trial: &Trial) -> BTreeSet<usize> {
@@ -136,7 +136,7 @@ impl Columns {
         }
     }
 
-    fn trial(self, opset: u32, contracts: &[Contract]) -> Option<Trial> {
+    fn trial(self, opset: u32, obligations: &[Obligation]) -> Option<Trial> {
         let rows = self.rows();
         if rows == 0 {
             return None;
@@ -161,7 +161,7 @@ impl Columns {
             });
         }
         let model = finished(opset, graph, self.of.op.clone(), &operands)?;
-        Some(Trial { columns: Some(self), ..of_model(model, inputs, contracts)? })
+        Some(Trial { columns: Some(self), ..of_model(model, inputs, obligations)? })
     }
 }
 
@@ -174,8 +174,8 @@ fn finished(opset: u32, mut graph: Graph<Op>, op: Op, operands: &[Option<Value>]
     Some(Model::new(opset, graph))
 }
 
-fn of_model(model: Model, inputs: Vec<Tensor>, contracts: &[Contract]) -> Option<Trial> {
-    let references = Reference::of(&model, &inputs, contracts).ok()?;
+fn of_model(model: Model, inputs: Vec<Tensor>, obligations: &[Obligation]) -> Option<Trial> {
+    let references = Reference::of(&model, &inputs, obligations).ok()?;
     let onnx = case::export(&model).ok()?;
     let interface = Interface::of(&model);
     let inputs = case::named(&model, inputs);
@@ -188,7 +188,7 @@ fn of_shapes(
     of: &Shaped,
     spread: Spread,
     stream: Stream,
-    contracts: &[Contract],
+    obligations: &[Obligation],
 ) -> Option<Trial> {
     let mut graph: Graph<Op> = Graph::new();
     let mut inputs = Vec::new();
@@ -197,7 +197,7 @@ fn of_shapes(
         inputs.push(spread_over(ty, spread, stream.at(position as u64)));
         operands.push(Some(graph.variable(format!("x{position}"), ty.clone())));
     }
-    of_model(finished(opset, graph, of.op.clone(), &operands)?, inputs, contracts)
+    of_model(finished(opset, graph, of.op.clone(), &operands)?, inputs, obligations)
 }
 
 fn spread_over(ty: &ir::Type, spread: Spread, stream: Stream) -> Tensor {
@@ -228,7 +228,7 @@ fn drawn(
     spec: &'static Spec,
     dtype: DType,
     number: u64,
-    contracts: &[Contract],
+    obligations: &[Obligation],
 ) -> Option<Trial> {
     let (max_dim, max_elements) = GROWING[number as usize % GROWING.len()];
     let settings = Settings { max_dim, max_elements, ..uses::settings(spec, dtype, scope.opset) };
@@ -244,8 +244,8 @@ fn drawn(
     let stream = maker.stream(number).child("sweep");
     let other: Vec<Tensor> =
         inputs.iter().enumerate().map(|(i, x)| refilled(x, number, stream.at(i as u64))).collect();
-    let replaced = if number % 2 == 1 { of_model(case.model.clone(), other, contracts) } else { None };
-    replaced.filter(|trial| undefined(trial).is_empty()).or_else(|| of_model(case.model, inputs, contracts))
+    let replaced = if number % 2 == 1 { of_model(case.model.clone(), other, obligations) } else { None };
+    replaced.filter(|trial| undefined(trial).is_empty()).or_else(|| of_model(case.model, inputs, obligations))
 }
 
 /// Whether a model has an operator on a dtype.
@@ -293,7 +293,7 @@ mod tests {
             samples: 1 << 10,
             cases: 8,
         };
-        let of = |part: Part| (part.clone(), trial(&scope, &part, &[Contract::new(&Profile::WGSL)]));
+        let of = |part: Part| (part.clone(), trial(&scope, &part, &[Obligation::new(&Profile::WGSL)]));
         parts(&scope).into_iter().map(of).collect()
     }
 

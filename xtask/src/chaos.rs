@@ -180,7 +180,7 @@ impl Counts {
 }
 
 /// One thing that can be shown.
-struct Line {
+struct ShownCount {
     shows: Shows,
     /// The misbehaviours that show it.
     names: Vec<&'static str>,
@@ -191,8 +191,8 @@ struct Line {
 }
 
 /// One line for each thing that can be shown.
-fn lines(injected: &Injected, counted: &Counts) -> Vec<Line> {
-    let mut lines: Vec<Line> = Vec::new();
+fn lines(injected: &Injected, counted: &Counts) -> Vec<ShownCount> {
+    let mut lines: Vec<ShownCount> = Vec::new();
     for misbehaviour in Misbehaviour::all() {
         let count = injected.get(&Some(misbehaviour)).copied().unwrap_or(0);
         let (name, shows) = (misbehaviour.name(), misbehaviour.shows());
@@ -201,7 +201,7 @@ fn lines(injected: &Injected, counted: &Counts) -> Vec<Line> {
                 line.names.push(name);
                 line.count += count;
             }
-            None => lines.push(Line { shows, names: vec![name], count, shown: counted.shown(shows) }),
+            None => lines.push(ShownCount { shows, names: vec![name], count, shown: counted.shown(shows) }),
         }
     }
     lines
@@ -209,7 +209,7 @@ fn lines(injected: &Injected, counted: &Counts) -> Vec<Line> {
 
 fn text(report: &Report, injected: &Injected, counted: &Counts, seconds: f64) -> String {
     let mut out = format!("{} cases in {seconds:.0} s\n{:>8} {:>8}\n", report.cases, "injected", "verdicts");
-    for Line { names, count, shown, .. } in lines(injected, counted) {
+    for ShownCount { names, count, shown, .. } in lines(injected, counted) {
         out += &format!("{count:>8} {shown:>8}  {}\n", names.join(", "));
     }
     out + &format!(
@@ -225,7 +225,7 @@ fn account_for(report: &Report, injected: &Injected, counted: &Counts, cases: u6
     ensure!(tally.pass + tally.bug + tally.incomparable == cases, "the verdicts are {tally:?}");
     ensure!(report.trouble.is_empty(), "there was trouble: {:?}", report.trouble);
     ensure!(counted.other == 0, "{} findings are of a kind that was not injected", counted.other);
-    for Line { shows, names, count, shown } in lines(injected, counted) {
+    for ShownCount { shows, names, count, shown } in lines(injected, counted) {
         let is_silent = matches!(shows, Shows::Answer | Shows::LateFault);
         ensure!(is_silent || count == shown, "{}: {count} injected, {shown} verdicts", names.join(", "));
     }

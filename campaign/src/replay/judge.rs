@@ -32,7 +32,7 @@ use triage::peel::Peeled;
 use triage::whole::unproved;
 
 /// A model with inputs, as the reference reads it.
-pub(super) struct Instance {
+pub(super) struct ReplayedModel {
     model: Model,
     /// The nodes of it that the target does not see.
     unseen: BTreeSet<NodeId>,
@@ -51,19 +51,19 @@ pub(super) struct Instance {
     reached: Rc<Reached>,
     /// What of it is known to hang, by engine.
     hurries: RefCell<BTreeMap<String, Arc<Hurry>>>,
-    /// The instance as a case of a campaign, once an oracle needed that.
+    /// The model as a case of a campaign, once an oracle needed that.
     case: OnceCell<Case>,
 }
 
 /// A model with inputs, and what is right under a profile.
 pub(crate) struct Reference {
-    instance: Rc<Instance>,
+    replayed: Rc<ReplayedModel>,
     evaluation: Evaluation,
 }
 
 /// The outputs that the reference gives.
 pub(crate) fn refer(model: &Bytes, inputs: &[NamedDatum], target: &Target) -> Result<Reference, Judgement> {
-    Reference::of(&Rc::new(Instance::read(model, inputs)?), target.profile)
+    Reference::of(&Rc::new(ReplayedModel::read(model, inputs)?), target.profile)
 }
 
 /// The outputs that the reference gives for one data set, under one profile after the other. Engines share profiles, and their
@@ -71,30 +71,31 @@ pub(crate) fn refer(model: &Bytes, inputs: &[NamedDatum], target: &Target) -> Re
 pub(super) struct References<'s> {
     model: &'s Bytes,
     inputs: &'s [NamedDatum],
-    instance: OnceCell<Result<Rc<Instance>, Judgement>>,
+    replayed: OnceCell<Result<Rc<ReplayedModel>, Judgement>>,
     by_profile: RefCell<BTreeMap<&'static str, Result<Rc<Reference>, Judgement>>>,
 }
 
 impl<'s> References<'s> {
     /// The operators that nobody here knows, where the model was read.
     pub(super) fn unknown(&self) -> BTreeSet<String> {
-        let instance = self.instance.get().and_then(|instance| instance.as_ref().ok());
-        instance.map(|instance| instance.unknown.clone()).unwrap_or_default()
+        let replayed = self.replayed.get().and_then(|replayed| replayed.as_ref().ok());
+        replayed.map(|replayed| replayed.unknown.clone()).unwrap_or_default()
     }
 
     pub(super) fn of(model: &'s Bytes, inputs: &'s [NamedDatum]) -> Self {
-        Self { model, inputs, instance: OnceCell::new(), by_profile: RefCell::default() }
+        Self { model, inputs, replayed: OnceCell::new(), by_profile: RefCell::default() }
     }
 
     pub(super) fn under(&self, profile: &'static Profile) -> Result<Rc<Reference>, Judgement> {
-        let instance = self.instance.get_or_init(|| Instance::read(self.model, self.inputs).map(Rc::new));
-        let instance = instance.as_ref().map_err(Judgement::clone)?;
+        let replayed =
+            self.replayed.get_or_init(|| ReplayedModel::read(self.model, self.inputs).map(Rc::new));
+        let replayed = replayed.as_ref().map_err(Judgement::clone)?;
         let mut all = self.by_profile.borrow_mut();
-        all.entry(profile.name).or_insert_with(|| Reference::of(instance, profile).map(Rc::new)).clone()
+        all.entry(profile.name).or_insert_with(|| Reference::of(replayed, profile).map(Rc::new)).clone()
     }
 }
 
-impl Instance {
+impl ReplayedModel {
     fn read(model_bytes: &Bytes, inputs: &[NamedDatum]) -> Result<Self, Judgement> {
         let known: BTreeMap<String, Datum> =
             named(inputs).map(|(name, datum)| (name.to_owned(), datum.clone())).collect();
@@ -124,8 +125,8 @@ impl Instance {
     }
 }
 
-impl Instance {
-    /// The instance as a case of a campaign.
+impl ReplayedModel {
+    /// The model as a case of a campaign.
     fn case(&self, all_defined: bool) -> &Case {
         self.case.get_or_init(|| Case {
             onnx: self.onnx.to_vec(),
@@ -140,15 +141,15 @@ impl Instance {
 }
 
 impl Reference {
-    fn of(instance: &Rc<Instance>, profile: &Profile) -> Result<Self, Judgement> {
-        let evaluation = interp::evaluate(&instance.model, &instance.inputs, profile, Taps::Outputs)
+    fn of(replayed: &Rc<ReplayedModel>, profile: &Profile) -> Result<Self, Judgement> {
+        let evaluation = interp::evaluate(&replayed.model, &replayed.inputs, profile, Taps::Outputs)
             .map_err(|e| Judgement::new(Grade::Broken, e.to_string()))?;
-        Ok(Self { instance: Rc::clone(instance), evaluation })
+        Ok(Self { replayed: Rc::clone(replayed), evaluation })
     }
 
     /// What the reference says of the outputs' types.
     pub(super) fn wanted(&self) -> &[Wanted] {
-        &self.instance.written.interface.outputs
+        &self.replayed.written.interface.outputs
     }
 
     /// The outputs that the reference computes, whatever the bounds.
@@ -196,9 +197,9 @@ impl Reference {
             values.any(|value| evaluation.taps.get(&value).is_some_and(|tap| !tap.undefined.is_empty()))
         };
         let first = flat.graph.iter().map(|(id, _)| id).find(is_undefined)?;
-        let at = self.instance.origins.get(from[first.index()].index())?.outermost();
-        let node = self.instance.written.program.main.body.nodes.get(at)?;
-        let is_known = !self.instance.unknown.contains(&node.operator());
+        let at = self.replayed.origins.get(from[first.index()].index())?.outermost();
+        let node = self.replayed.written.program.main.body.nodes.get(at)?;
+        let is_known = !self.replayed.unknown.contains(&node.operator());
         is_known.then(|| format!("what {} gives is undefined for these operands", node.label(at)))
     }
 
@@ -276,9 +277,9 @@ impl Reference {
         how.oracles.ask(&oracle::Question {
             target,
             targets: how.targets,
-            case: self.instance.case(self.evaluation.is_defined()),
-            inputs: &self.instance.inputs,
-            interface: &self.instance.written.interface,
+            case: self.replayed.case(self.evaluation.is_defined()),
+            inputs: &self.replayed.inputs,
+            interface: &self.replayed.written.interface,
             expected: &self.expected(target, &names),
             suspect: &self.suspect(target),
             outcome: &ran.outcome,
@@ -291,7 +292,7 @@ impl Reference {
     }
 
     fn names(&self) -> Vec<String> {
-        case::outputs(&self.instance.model).into_iter().map(|(name, _)| name).collect()
+        case::outputs(&self.replayed.model).into_iter().map(|(name, _)| name).collect()
     }
 
     fn expected<'e>(&'e self, target: &Target, names: &'e [String]) -> Expected<'e> {
@@ -299,7 +300,7 @@ impl Reference {
     }
 
     fn suspect(&self, target: &Target) -> Suspect<'_> {
-        let Instance { model, inputs, written, says_more, reached, hurries, .. } = &*self.instance;
+        let ReplayedModel { model, inputs, written, says_more, reached, hurries, .. } = &*self.replayed;
         let program = says_more.then_some(written);
         let hurry = Arc::clone(hurries.borrow_mut().entry(target.backend.clone()).or_default());
         let mut suspect = Suspect::new(model, inputs, target.profile).written(program).sharing(reached);
@@ -329,7 +330,7 @@ impl Reference {
         let judged = judge(&target.backend, &target.level, outcome, expected);
         if let Verdict::Bug(finding) = &judged
             && !matches!(finding.symptom, Symptom::Fault { .. })
-            && let Some(why) = target.lacks(&self.instance.model, &self.instance.unseen)
+            && let Some(why) = target.lacks(&self.replayed.model, &self.replayed.unseen)
         {
             return Ok(Verdict::Incomparable(Why::Widened(why)));
         }

@@ -28,7 +28,7 @@ use crate::args::{self, Common, Fuzz};
 use crate::board::{Extent, Live};
 use crate::{progress, screen};
 use campaign::Exit;
-use campaign::exit::Search;
+use campaign::exit::SearchEnd;
 
 /// How long a campaign lasts when nothing is said.
 const DEFAULT_TIME: Duration = Duration::from_mins(1);
@@ -158,7 +158,7 @@ impl Results<'_> {
             bail!("no case could be run: {}", report.trouble[0]);
         }
         let has_found = report.findings > report.known;
-        Ok(Exit::of(Search { has_found, was_interrupted: self.was_interrupted }))
+        Ok(Exit::of(SearchEnd { has_found, was_interrupted: self.was_interrupted }))
     }
 }
 

@@ -16,7 +16,7 @@ use crate::args::{Common, Reduce};
 use crate::progress::Progress;
 use crate::screen;
 use campaign::Exit;
-use campaign::exit::Search;
+use campaign::exit::SearchEnd;
 
 /// Looks for the smallest case that shows the same finding.
 pub(crate) fn run(common: Common, args: &Reduce) -> anyhow::Result<Exit> {
@@ -69,7 +69,7 @@ pub(crate) fn run(common: Common, args: &Reduce) -> anyhow::Result<Exit> {
     } else {
         screen::told(&summary(&reduced, &names, was_interrupted, &out))?;
     }
-    Ok(Exit::of(Search { has_found: false, was_interrupted }))
+    Ok(Exit::of(SearchEnd { has_found: false, was_interrupted }))
 }
 
 /// What to do where nothing is wrong.

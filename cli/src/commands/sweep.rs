@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use anyhow::{Context, bail};
 use campaign::Exit;
-use campaign::exit::Search;
+use campaign::exit::SearchEnd;
 use harness::Target;
 use harness::target::is_runner;
 use indicatif::ProgressBar;
@@ -239,7 +239,7 @@ impl SweepResult<'_> {
     /// What is wrong counts before what could not be done.
     fn exit(&self) -> anyhow::Result<Exit> {
         let exit =
-            Exit::of(Search { has_found: !self.rows.are_clean(), was_interrupted: self.was_interrupted });
+            Exit::of(SearchEnd { has_found: !self.rows.are_clean(), was_interrupted: self.was_interrupted });
         if exit == Exit::Clean && self.rows.are_without_answers() {
             bail!("nothing was swept: no backend gave an answer to what is asked for");
         }

@@ -6,7 +6,7 @@ use ir::{DType, Tensor, Type};
 
 use super::{Gpu, GpuError};
 use crate::wgpu::record::Launch;
-use crate::wgpu::wgsl::{Body, Element, Shader, Teamwork, WORKGROUP, body};
+use crate::wgpu::wgsl::{Body, Element, KernelForm, Shader, WORKGROUP, body};
 
 /// Iterations the loop probe asks for. Mesa 22.3.6 stops every invocation at 65,535 without a word.
 const LOOP_PROBE: u32 = 1 << 17;
@@ -114,7 +114,7 @@ fn combines(gpu: &Gpu) -> bool {
     let words = Element::Number(DType::U32);
     let shader = Shader::new("self-test", TEAM, DType::U32, words).reads("x", words);
     let shader =
-        shader.means("combine", "plus").means("together", "by_subgroups").teamwork(Teamwork::Subgroups);
+        shader.means("combine", "plus").means("together", "by_subgroups").form(KernelForm::Subgroups);
     let sums = gpu.upload(&numbers).and_then(|numbers| {
         let output = gpu.alloc(DType::U32, &[teams as usize])?;
         gpu.launch(&Launch::new(&shader, &[&numbers], (), &output))?;

@@ -11,7 +11,7 @@ use crate::support::Support;
 use crate::wgpu::device::GpuError;
 use crate::wgpu::kernel::{Call, Kernel, Outputs, numbers, one};
 use crate::wgpu::record::{GpuTensor, Launch, View, broadcast_shape, strides, view_params};
-use crate::wgpu::wgsl::{Body, Element, Shader, Teamwork, accumulator, body, params};
+use crate::wgpu::wgsl::{Body, Element, KernelForm, Shader, accumulator, body, params};
 
 params! {
     /// The matrices of one batch, and the part of the inner dimension that a launch adds up.
@@ -124,12 +124,12 @@ pub(super) fn product(
     // Partial sums must not be rounded to a shorter type.
     let partial = if k > longest { accumulator(dtype) } else { to };
     let output = c.gpu.alloc(partial, &shape)?;
-    let (body, teamwork) = if is_tiled { (TILED, Teamwork::Teams) } else { (BODY, Teamwork::Elements) };
+    let (body, form) = if is_tiled { (TILED, KernelForm::Teams) } else { (BODY, KernelForm::Elements) };
     let shader = Shader::new(c.name, body, dtype, Element::Number(partial))
         .reads("a", Element::Number(dtype))
         .reads("b", Element::Number(dtype))
         .views(2)
-        .teamwork(teamwork);
+        .form(form);
     let matrices = batch.iter().product::<usize>();
     let count = if is_tiled { matrices * tiles(a.rows, b.columns) } else { output.len() };
     for start in (0..k.max(1)).step_by(longest) {

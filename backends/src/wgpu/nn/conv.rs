@@ -11,7 +11,7 @@ use crate::wgpu::device::GpuError;
 use crate::wgpu::kernel::{Call, Kernel, Outputs, floats, one};
 use crate::wgpu::linear::{is_tiled, tiles};
 use crate::wgpu::record::Launch;
-use crate::wgpu::wgsl::{Body, Element, Shader, Teamwork, accumulator, body, params};
+use crate::wgpu::wgsl::{Body, Element, KernelForm, Shader, accumulator, body, params};
 
 params! {
     /// The window, the channels, and which of them a launch adds up.
@@ -68,10 +68,10 @@ impl Kernel for Conv {
         let volume = window.output.iter().product();
         let is_tiled =
             is_tiled(c.gpu, maps / groups, volume, per_group * window.kernel.iter().product::<usize>());
-        let (body, teamwork) = if is_tiled { (TILED, Teamwork::Teams) } else { (BODY, Teamwork::Elements) };
+        let (body, form) = if is_tiled { (TILED, KernelForm::Teams) } else { (BODY, KernelForm::Elements) };
         let parts = x.shape()[0] * groups;
         let count = if is_tiled { parts * tiles(maps / groups, volume) } else { output.len() };
-        let shader = Shader::new(c.name, body, dtype, Element::Number(partial)).teamwork(teamwork);
+        let shader = Shader::new(c.name, body, dtype, Element::Number(partial)).form(form);
         let shader = shader.reads("x", number).reads("w", number).reads("bias", number);
         for start in (0..per_group.max(1)).step_by(longest) {
             let params = Convolution {

@@ -9,7 +9,7 @@ use crate::wgpu::device::{Gpu, GpuError};
 use crate::wgpu::elementwise::map::Map;
 use crate::wgpu::kernel::{Call, Kernel, Outputs, answer, one};
 use crate::wgpu::record::{GpuTensor, Launch};
-use crate::wgpu::wgsl::{Body, Class, Element, Shader, Teamwork, WORKGROUP, accumulator, body, params};
+use crate::wgpu::wgsl::{Body, Class, Element, KernelForm, Shader, WORKGROUP, accumulator, body, params};
 
 params! {
     /// One stage of a reduction.
@@ -109,7 +109,7 @@ impl Gpu {
         let grouped = Grouped::new(self, name, x, axes)?;
         let [first, combine, neutral, last] = functions(f);
         let team = team(self, &grouped, x.dtype());
-        let each = if team == Teamwork::Elements { 1 } else { WORKGROUP as usize };
+        let each = if team == KernelForm::Elements { 1 } else { WORKGROUP as usize };
         let (longest, wide) = (each * longest_chunk(self), accumulator(x.dtype()));
         let (mut tensor, mut n, mut before) = (grouped.tensor.clone(), grouped.n, first);
         while n > longest {
@@ -126,7 +126,7 @@ impl Gpu {
     fn stage(
         &self,
         grouped: &Grouped,
-        teamwork: Teamwork,
+        form: KernelForm,
         functions: [&'static str; 4],
         x: &GpuTensor,
         [n, chunks]: [usize; 2],
@@ -134,7 +134,7 @@ impl Gpu {
     ) -> Result<GpuTensor, GpuError> {
         let output = self.alloc(to, &[grouped.outer, chunks, grouped.inner])?;
         let params = Reduction { stage: Stage::new(n, grouped.inner, chunks), total: grouped.n as u32 };
-        self.launch(&Launch::new(&shader(teamwork, functions, x.dtype(), to), &[x], params, &output))?;
+        self.launch(&Launch::new(&shader(form, functions, x.dtype(), to), &[x], params, &output))?;
         Ok(output)
     }
 
@@ -153,24 +153,24 @@ const LONG: usize = 4 * WORKGROUP as usize;
 
 /// Who combines the elements of a lane. Where lanes lie beside each other, neighbouring invocations read neighbouring elements as it is,
 /// each of its own lane.
-fn team(gpu: &Gpu, grouped: &Grouped, dtype: DType) -> Teamwork {
+fn team(gpu: &Gpu, grouped: &Grouped, dtype: DType) -> KernelForm {
     let is_team = grouped.inner == 1 && grouped.n >= gpu.team_from(LONG);
     match (is_team, gpu.capabilities().subgroups && accumulator(dtype).bits() == 32) {
-        (false, _) => Teamwork::Elements,
-        (true, false) => Teamwork::Teams,
-        (true, true) => Teamwork::Subgroups,
+        (false, _) => KernelForm::Elements,
+        (true, false) => KernelForm::Teams,
+        (true, true) => KernelForm::Subgroups,
     }
 }
 
-fn shader(teamwork: Teamwork, functions: [&'static str; 4], from: DType, to: DType) -> Shader<Reduction> {
+fn shader(form: KernelForm, functions: [&'static str; 4], from: DType, to: DType) -> Shader<Reduction> {
     let [before, combine, neutral, after] = functions;
-    let (body, together) = match teamwork {
-        Teamwork::Elements => (BODY, "by_memory"),
-        Teamwork::Teams => (BY_MEMORY, "by_memory"),
-        Teamwork::Subgroups => (BY_SUBGROUPS, "by_subgroups"),
+    let (body, together) = match form {
+        KernelForm::Elements => (BODY, "by_memory"),
+        KernelForm::Teams => (BY_MEMORY, "by_memory"),
+        KernelForm::Subgroups => (BY_SUBGROUPS, "by_subgroups"),
     };
     Shader::new("Reduce", body, from, Element::Number(to))
-        .teamwork(teamwork)
+        .form(form)
         .means("together", together)
         .reads("x", Element::Number(from))
         .means("before", before)
@@ -187,7 +187,7 @@ mod tests {
     #[test]
     fn a_stage_reads_well() {
         insta::assert_snapshot!(
-            shader(Teamwork::Elements, functions(ReduceFn::Max), DType::I8, DType::I8)
+            shader(KernelForm::Elements, functions(ReduceFn::Max), DType::I8, DType::I8)
                 .parts()
                 .source(Functions::Own)
         );
@@ -196,7 +196,7 @@ mod tests {
     #[test]
     fn a_stage_of_a_workgroup_reads_well() {
         insta::assert_snapshot!(
-            shader(Teamwork::Subgroups, functions(ReduceFn::Mean), DType::F16, DType::F16)
+            shader(KernelForm::Subgroups, functions(ReduceFn::Mean), DType::F16, DType::F16)
                 .parts()
                 .source(Functions::Own)
         );

@@ -18,7 +18,7 @@
 //! - `max`, `min`, `==` and `<` of floats lose NaNs: call `largest`, `smallest`, `equal`, `less`, `unordered`.
 //! - WGSL reads `select(a < b, c > d, e)` as a template; brackets around the comparisons help. It reserves words such as
 //!   `filter`, `mod` and `column_major`.
-//! - What the invocations of a workgroup do together (`Teamwork`) must go the same way for all of them up to each barrier.
+//! - What the invocations of a workgroup do together (`KernelForm`) must go the same way for all of them up to each barrier.
 //! - A loop of one invocation runs at most `Gpu::loop_limit` times: longer work is cut into launches or
 //!   chunks.
 
@@ -32,4 +32,4 @@ pub use library::Functions;
 pub(crate) use params::{
     Body, Field, Param, body, every_declared_name_is_read, every_name_read_is_declared, params,
 };
-pub(crate) use shader::{Constant, Parts, Shader, Teamwork, WORKGROUP};
+pub(crate) use shader::{Constant, KernelForm, Parts, Shader, WORKGROUP};

@@ -14,7 +14,7 @@ pub(crate) const WORKGROUP: u32 = 64;
 
 /// Who does what in a kernel.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub(crate) enum Teamwork {
+pub(crate) enum KernelForm {
     /// Each invocation does an element: the text has `element(i)`.
     Elements,
     /// Each workgroup does something together: the text has `team(number, local)`, which every invocation calls with the
@@ -38,7 +38,7 @@ pub(crate) enum Constant {
 
 /// A kernel, specialised to types. `P` are its parameters.
 ///
-/// The text of its [`Body`] has a function `element(i)`, which is called for every element `i`, or what its [`Teamwork`] says. It finds
+/// The text of its [`Body`] has a function `element(i)`, which is called for every element `i`, or what its [`KernelForm`] says. It finds
 ///
 /// - `params.name`, the parameters;
 /// - for each tensor that it reads, `load_name(at)`, and `store_out(at, value)` for the one it writes;
@@ -67,7 +67,7 @@ pub(crate) struct Parts {
     constants: Vec<(&'static str, Constant)>,
     meanings: Vec<(&'static str, &'static str)>,
     views: usize,
-    teamwork: Teamwork,
+    form: KernelForm,
 }
 
 impl<P: Param> Shader<P> {
@@ -85,7 +85,7 @@ impl<P: Param> Shader<P> {
             constants: Vec::new(),
             meanings: Vec::new(),
             views: 0,
-            teamwork: Teamwork::Elements,
+            form: KernelForm::Elements,
         };
         Self { parts, params: PhantomData }
     }
@@ -137,8 +137,8 @@ impl<P: Param> Shader<P> {
     }
 
     /// Who does what in it.
-    pub(crate) fn teamwork(mut self, teamwork: Teamwork) -> Self {
-        self.parts.teamwork = teamwork;
+    pub(crate) fn form(mut self, form: KernelForm) -> Self {
+        self.parts.form = form;
         self
     }
 
@@ -156,9 +156,9 @@ impl Parts {
 
     /// The workgroups that so many elements take, or things that workgroups do.
     pub(crate) fn workgroups(&self, count: usize) -> usize {
-        match self.teamwork {
-            Teamwork::Elements => count.div_ceil(WORKGROUP as usize),
-            Teamwork::Teams | Teamwork::Subgroups => count,
+        match self.form {
+            KernelForm::Elements => count.div_ceil(WORKGROUP as usize),
+            KernelForm::Teams | KernelForm::Subgroups => count,
         }
     }
 
@@ -187,20 +187,20 @@ impl Parts {
             constants,
             meanings,
             views,
-            teamwork,
+            form,
         } = self;
         let mut key = format!("{body} {computes:?} {}", writes.store(writes.stored()));
         for (name, element) in reads {
             key += &format!(" {name} {}", element.load(element.stored()));
         }
-        key + &format!(" {aliases:?} {constants:?} {meanings:?} {views} {teamwork:?}")
+        key + &format!(" {aliases:?} {constants:?} {meanings:?} {views} {form:?}")
     }
 
     /// What the standard asks for before the text, and naga does not know yet: it takes what it needs to be enabled.
     pub(crate) fn extensions(&self) -> &'static str {
-        match self.teamwork {
-            Teamwork::Elements | Teamwork::Teams => "",
-            Teamwork::Subgroups => "enable subgroups;\n",
+        match self.form {
+            KernelForm::Elements | KernelForm::Teams => "",
+            KernelForm::Subgroups => "enable subgroups;\n",
         }
     }
 
@@ -215,7 +215,7 @@ impl Parts {
         let forwards = self.meanings.iter().filter_map(|(name, wanted)| forward(name, target(wanted)?.text));
         let forwards: Vec<_> = forwards.collect();
         let pieces: Vec<_> = known.iter().copied().chain(forwards.iter().map(|f| Piece::new(f))).collect();
-        let (mut text, main) = (self.declarations(), entry(self.teamwork));
+        let (mut text, main) = (self.declarations(), entry(self.form));
         for piece in own.iter().filter(|piece| piece.name.is_none()).chain(&link(&main, &pieces)) {
             text.push_str(piece.text);
             text.push('\n');
@@ -291,11 +291,11 @@ impl Parts {
 
 /// The entry point: an invocation per element, or a workgroup for each thing that one does, spread over three dimensions, of
 /// which the last row may be partly idle.
-fn entry(teamwork: Teamwork) -> String {
-    match teamwork {
-        Teamwork::Elements => of_elements(),
-        Teamwork::Teams => of_teams("", ""),
-        Teamwork::Subgroups => of_teams(
+fn entry(form: KernelForm) -> String {
+    match form {
+        KernelForm::Elements => of_elements(),
+        KernelForm::Teams => of_teams("", ""),
+        KernelForm::Subgroups => of_teams(
             ",\n    @builtin(subgroup_size) size: u32, @builtin(subgroup_invocation_id) invocation: u32,\n    \
              @builtin(subgroup_id) of_team: u32, @builtin(num_subgroups) count: u32",
             "    subgroup = Subgroup(size, invocation, of_team, count);\n",
