@@ -8,6 +8,7 @@
 //! where a model can be read with no sizes as it is, but without what it says of such shapes, it is run without.
 
 mod given;
+mod sizes;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -69,17 +70,6 @@ pub enum NoInputs {
     #[error(transparent)]
     Search(#[from] interp::Error),
 }
-
-/// What half of the sizes are, one attempt after the other; the other half are 2, 3 or 4. Small sizes are cheap, and tell axes apart; but windows, strides
-/// and reshapes may need more, or one; and some networks take pictures of one height alone.
-const OTHERS: [i64; 18] = [4, 1, 2, 8, 16, 32, 48, 64, 128, 256, 576, 24, 80, 96, 112, 160, 224, 320];
-
-/// How often sizes are drawn with each of these.
-const DRAWS: u64 = 4;
-
-/// No further sizes are tried once we have lacked something with so many: to find out that a loop has too
-/// many trips takes a second.
-const LACKS: usize = 8;
 
 /// Invents inputs for a model that comes without. If the model is too large for a value search they are
 /// random, and the reference's evaluation tells whether the model is defined on them. Declared shapes that
@@ -146,7 +136,7 @@ fn of_program(program: &Program, given: &UserInputs, seed: u64, dear: Dear) -> R
     let undrawn = if open.is_empty() { case::trace(program, &given.inputs).ok() } else { None };
     let (imported, known, drawn) = match undrawn {
         Some(imported) => (imported, given.inputs.clone(), BTreeMap::new()),
-        None => draw(program, &inputs, &open, given, stream)?,
+        None => sizes::draw(program, &inputs, &open, given, stream)?,
     };
     let model = &imported.model;
     let set = match reference::affordable(model) {
@@ -162,114 +152,6 @@ fn of_program(program: &Program, given: &UserInputs, seed: u64, dear: Dear) -> R
         }
     };
     Ok(Invented { set, drawn, misdeclared: None })
-}
-
-type Drawn = (Imported, BTreeMap<String, Datum>, BTreeMap<String, i64>);
-
-/// The model with the first sizes and values drawn with which it can be read.
-fn draw(
-    program: &Program,
-    inputs: &[InputType],
-    open: &BTreeSet<String>,
-    given: &UserInputs,
-    stream: Stream,
-) -> Result<Drawn, NoInputs> {
-    // Whether a model can be read hangs on sizes, and on numbers that are sizes, indices and switches: seldom on others.
-    let is_whole = |input: &&InputType| input.dtype.is_some_and(|dtype| !dtype.is_float());
-    let mut undrawn = inputs.iter().filter(|input| !given.inputs.contains_key(&input.name));
-    let varies = open.len() > given.sizes.len() || undrawn.any(|input| is_whole(&input));
-    let mut told: Option<(onnx::Error, BTreeMap<String, i64>)> = None;
-    let (mut lacks, mut tried) = (0, SizeTrials::default());
-    let attempts = OTHERS.into_iter().flat_map(|other| (0..DRAWS).map(move |_| other));
-    for (attempt, other) in attempts.enumerate() {
-        let stream = stream.child("sizes").at(attempt as u64);
-        let mut sizes = given.sizes.clone();
-        for name in open.iter().filter(|name| !given.sizes.contains_key(*name)) {
-            let mut rng = stream.child(name).rng();
-            let size = if rng.random_bool(0.5) { other } else { rng.random_range(2..=4) };
-            sizes.insert(name.clone(), size);
-        }
-        let mut known = given.inputs.clone();
-        let (mut room, mut is_whole) = (Room::new(), true);
-        for input in inputs.iter().filter(|input| !given.inputs.contains_key(&input.name)) {
-            // What is no tensor, or of which the rank is not said, is missed by whoever reads the model; so is what has
-            // more elements with the others than the reference takes: the model is refused then, if not for its size.
-            let Some(ty) = input.with(&sizes) else { continue };
-            if room.has(&ty) {
-                known.insert(input.name.clone(), plain(&ty, stream.child(&input.name)).into());
-            } else {
-                is_whole = false;
-                if input.open().next().is_some() {
-                    tried.too_large.get_or_insert_with(|| (input.name.clone(), ty));
-                }
-            }
-        }
-        match case::trace(program, &known) {
-            Ok(imported) => {
-                sizes.retain(|name, _| !given.sizes.contains_key(name));
-                return Ok((imported, known, sizes));
-            }
-            // With other sizes it may be valid; but what we lack we lack with any.
-            Err(source) => {
-                let is_lack = |e: &onnx::Error| matches!(e, onnx::Error::Unsupported { .. });
-                let says_more = |before| !is_lack(before) && is_lack(&source) && is_whole;
-                lacks += usize::from(is_lack(&source) && is_whole);
-                tried.is_whole |= is_whole || !is_lack(&source);
-                tried.lacks.insert(is_lack(&source).then(|| source.to_string()));
-                tried.sizes.insert(sizes.values().copied().collect());
-                if told.as_ref().is_none_or(|(before, _)| says_more(before)) {
-                    told = Some((source, sizes));
-                }
-            }
-        }
-        if (!varies && attempt >= 3) || lacks == LACKS {
-            break;
-        }
-    }
-    let (why, sizes) = told.expect("there are attempts");
-    if let Some(why) = tried.is_too_large() {
-        return Err(NoInputs::TooDear(why));
-    }
-    if tried.always_lacks_the_same() {
-        return Err(NoInputs::Model(why));
-    }
-    if sizes.is_empty() {
-        return Err(if varies { NoInputs::Values { why } } else { NoInputs::Model(why) });
-    }
-    let sizes: Vec<String> = sizes.iter().map(|(name, size)| format!("{name}={size}")).collect();
-    Err(NoInputs::Sizes { why, sizes: sizes.join(", ") })
-}
-
-/// What came of sizes with which a model cannot be read.
-#[derive(Default)]
-struct SizeTrials {
-    /// The first input of open sizes for which there was no room.
-    too_large: Option<(String, Type)>,
-    /// Whether there once was room for all, or something is wrong with the model that is not for lack of a value.
-    is_whole: bool,
-    /// What was lacking; `None` where the model is invalid.
-    lacks: BTreeSet<Option<String>>,
-    /// The sizes.
-    sizes: BTreeSet<Vec<i64>>,
-}
-
-impl SizeTrials {
-    /// Whether there never was room for all inputs, in words.
-    fn is_too_large(&self) -> Option<String> {
-        let (name, ty) = self.too_large.as_ref().filter(|_| !self.is_whole)?;
-        let count = ty.shape.iter().try_fold(1u64, |count, size| count.checked_mul(size.unsigned_abs()));
-        let count = count.map_or_else(|| "countless".to_owned(), |count| count.to_string());
-        Some(format!(
-            "input `{name}` is too large: as {ty} it has {count} elements, and all inputs that are made up have at most {} together; \
-             --dim NAME=N takes a smaller size, and --input NAME=FILE a value",
-            reference::MAX_ELEMENTS
-        ))
-    }
-
-    /// Whether it was one and the same thing that we lack, with various sizes: others will not help.
-    fn always_lacks_the_same(&self) -> bool {
-        self.sizes.len() > 1 && self.lacks.len() == 1 && !self.lacks.contains(&None)
-    }
 }
 
 /// How many elements inputs may have that are made up: they are held several times over.

@@ -169,13 +169,45 @@ fn one(path: &Path, name: &Path, how: &Replay<'_>) -> CaseResult {
             Err(why) => return everywhere(without_inputs(&why)),
         }
     }
-    let mut judged = vec![Vec::new(); how.targets.len()];
-    let mut asked = vec![Vec::new(); how.targets.len()];
-    let mut unknown = BTreeSet::new();
+    let case = ReplayedCase { name, folder: &folder, about: &about, how };
+    let mut sums = Sums::new(how.targets.len());
     for (number, set) in sets.iter().enumerate() {
+        case.run(number, set, &mut sums);
+    }
+    let Sums { judged, asked, unknown } = sums;
+    let judged = how.targets.iter().zip(judged).map(|(target, judged)| case.worst(target, judged)).collect();
+    CaseResult { judged, asked, unknown, drawn, misdeclared }
+}
+
+/// A valid case that has been read.
+struct ReplayedCase<'a> {
+    name: &'a Path,
+    folder: &'a CaseFolder,
+    about: &'a About,
+    how: &'a Replay<'a>,
+}
+
+/// What came of the data sets of one case, by target.
+struct Sums {
+    judged: Vec<Vec<Judgement>>,
+    asked: Vec<Vec<OracleResult>>,
+    /// The operators that nobody here knows.
+    unknown: BTreeSet<String>,
+}
+
+impl Sums {
+    fn new(targets: usize) -> Self {
+        Self { judged: vec![Vec::new(); targets], asked: vec![Vec::new(); targets], unknown: BTreeSet::new() }
+    }
+}
+
+impl ReplayedCase<'_> {
+    /// Runs a data set on all targets. Those that override no defaults get the model without overridden ones.
+    fn run(&self, number: usize, set: &DataSet, sums: &mut Sums) {
+        let Self { name, folder, about, how } = *self;
         let exercise = |model| {
             let references = References::of(model, &set.inputs);
-            Exercise { name, folder: &folder, model, about: &about, number, set, references, how }
+            Exercise { name, folder, model, about, number, set, references, how }
         };
         let is_overridden = |target: &Target| target.description().overrides_defaults;
         let plainer = if how.targets.iter().all(is_overridden) {
@@ -185,29 +217,24 @@ fn one(path: &Path, name: &Path, how: &Replay<'_>) -> CaseResult {
         };
         let as_written = exercise(&folder.model);
         let without = plainer.as_ref().map(exercise);
-        for (target, (judged, asked)) in how.targets.iter().zip(judged.iter_mut().zip(&mut asked)) {
+        let by_target = sums.judged.iter_mut().zip(&mut sums.asked);
+        for (target, (judged, asked)) in how.targets.iter().zip(by_target) {
             let exercise = without.as_ref().filter(|_| !is_overridden(target)).unwrap_or(&as_written);
             let (judgements, told) = exercise.on(target).unwrap_or_else(|e| (vec![e], Vec::new()));
             judged.extend(judgements);
             judged.extend(told.iter().filter_map(OracleResult::weight));
             asked.extend(told);
         }
-        unknown.append(&mut as_written.references.unknown());
-        unknown.extend(without.iter().flat_map(|exercise| exercise.references.unknown()));
+        sums.unknown.append(&mut as_written.references.unknown());
+        sums.unknown.extend(without.iter().flat_map(|exercise| exercise.references.unknown()));
     }
-    let worst = |(target, judged): (&Target, Vec<Judgement>)| {
-        let asked = about.check.as_ref().map(|check| again(&folder, check, target));
-        // The worst of a case's data sets and of what else is asked stands for the case.
+
+    /// The judgement that stands for the case on a target: the worst of its data sets and of what else is asked.
+    fn worst(&self, target: &Target, judged: Vec<Judgement>) -> Judgement {
+        let asked = self.about.check.as_ref().map(|check| again(self.folder, check, target));
         let all = judged.into_iter().chain(asked).max_by_key(|judgement| judgement.grade);
         let none = || Judgement::new(Grade::Undecidable, "no question that was asked has an answer");
         all.map_or_else(none, |judgement| judgement.with_time_of(target))
-    };
-    CaseResult {
-        judged: how.targets.iter().zip(judged).map(worst).collect(),
-        asked,
-        unknown,
-        drawn,
-        misdeclared,
     }
 }
 

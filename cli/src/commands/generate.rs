@@ -1,6 +1,8 @@
 //! `onnxsmith gen`
 
-use campaign::generate;
+use std::path::Path;
+
+use campaign::generate::{self, Generated};
 use harness::invalid::schedule::{Choice, Levels};
 use harness::{Support, Values};
 use interp::Profile;
@@ -42,18 +44,41 @@ pub(crate) fn run(common: Common, args: &Gen) -> anyhow::Result<Exit> {
     bar.finish_and_clear();
     let made = made?;
     let cpu_seconds = backends::usage::cpu_seconds() - before;
+    let results = Results { made: &made, support: support.as_ref(), profile, out, cpu_seconds };
     if common.json {
-        let mut all = serde_json::to_value(&made)?;
-        all["cpu_seconds"] = json!(cpu_seconds);
-        if let Some(Support { engine, version, .. }) = &support {
-            all["for"] = json!({ "engine": engine, "version": version, "accuracy": profile.name });
-        }
-        screen::json(&all)?;
+        results.json()?;
     } else {
-        let lacks = support.as_ref().map_or_else(String::new, |support| {
+        results.text()?;
+    }
+    Ok(Exit::Clean)
+}
+
+/// What `gen` ends with.
+struct Results<'a> {
+    made: &'a Generated,
+    /// What the engine has that the cases are for.
+    support: Option<&'a Support>,
+    profile: &'static Profile,
+    out: Option<&'a Path>,
+    cpu_seconds: f64,
+}
+
+impl Results<'_> {
+    fn json(&self) -> anyhow::Result<()> {
+        let mut all = serde_json::to_value(self.made)?;
+        all["cpu_seconds"] = json!(self.cpu_seconds);
+        if let Some(Support { engine, version, .. }) = self.support {
+            all["for"] = json!({ "engine": engine, "version": version, "accuracy": self.profile.name });
+        }
+        screen::json(&all)
+    }
+
+    fn text(&self) -> anyhow::Result<()> {
+        let Self { made, support, out, cpu_seconds, .. } = self;
+        let lacks = support.map_or_else(String::new, |support| {
             format!(" and {} because {} lacks their form", made.refused_draws, support.engine)
         });
-        let place = args.out.as_ref().map_or_else(String::new, |out| format!(" in {}", out.display()));
+        let place = out.map_or_else(String::new, |out| format!(" in {}", out.display()));
         screen::text(&format!(
             "{} cases of {} nodes in all{place}; {} draws came to nothing{lacks}; {:.2} s, {:.2} s of CPU",
             made.generated, made.nodes, made.rejected, made.wall_seconds, cpu_seconds
@@ -61,6 +86,6 @@ pub(crate) fn run(common: Common, args: &Gen) -> anyhow::Result<Exit> {
         for (name, amounts) in made.footprints.each() {
             screen::text(&amounts.text(name))?;
         }
+        Ok(())
     }
-    Ok(Exit::Clean)
 }

@@ -1,0 +1,165 @@
+//! Drawing sizes for inputs, and numbers that decide whether a model can be read, until it can.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use harness::{case, reference};
+use ir::{Datum, Stream, Type};
+use onnx::import::{Imported, InputType};
+use onnx::program::Program;
+use rand::RngExt;
+
+use super::given::UserInputs;
+use super::{NoInputs, Room, plain};
+
+/// What half of the sizes are, one attempt after the other; the other half are 2, 3 or 4. Small sizes are cheap, and tell axes apart; but windows, strides
+/// and reshapes may need more, or one; and some networks take pictures of one height alone.
+const OTHERS: [i64; 18] = [4, 1, 2, 8, 16, 32, 48, 64, 128, 256, 576, 24, 80, 96, 112, 160, 224, 320];
+
+/// How often sizes are drawn with each of these.
+const DRAWS: u64 = 4;
+
+/// No further sizes are tried once we have lacked something with so many: to find out that a loop has too
+/// many trips takes a second.
+const LACKS: usize = 8;
+
+/// A model, the values that are known of its inputs, and the sizes that were drawn.
+type Drawn = (Imported, BTreeMap<String, Datum>, BTreeMap<String, i64>);
+
+/// The model with the first sizes and values drawn with which it can be read.
+pub(super) fn draw(
+    program: &Program,
+    inputs: &[InputType],
+    open: &BTreeSet<String>,
+    given: &UserInputs,
+    stream: Stream,
+) -> Result<Drawn, NoInputs> {
+    // Whether a model can be read hangs on sizes, and on numbers that are sizes, indices and switches: seldom on others.
+    let is_whole = |input: &&InputType| input.dtype.is_some_and(|dtype| !dtype.is_float());
+    let mut undrawn = inputs.iter().filter(|input| !given.inputs.contains_key(&input.name));
+    let varies = open.len() > given.sizes.len() || undrawn.any(|input| is_whole(&input));
+    let mut tried = SizeTrials::default();
+    let attempts = OTHERS.into_iter().flat_map(|other| (0..DRAWS).map(move |_| other));
+    for (attempt, other) in attempts.enumerate() {
+        let stream = stream.child("sizes").at(attempt as u64);
+        let mut sizes = sizes(open, given, other, stream);
+        let Made { known, no_room } = make_up(inputs, given, &sizes, stream);
+        match case::trace(program, &known) {
+            Ok(imported) => {
+                sizes.retain(|name, _| !given.sizes.contains_key(name));
+                return Ok((imported, known, sizes));
+            }
+            Err(source) => tried.add(source, sizes, no_room),
+        }
+        if (!varies && attempt >= 3) || tried.lacks == LACKS {
+            break;
+        }
+    }
+    Err(tried.verdict(varies))
+}
+
+/// Sizes for what is open: those that are given, and drawn ones, half of which are `other`.
+fn sizes(open: &BTreeSet<String>, given: &UserInputs, other: i64, stream: Stream) -> BTreeMap<String, i64> {
+    let mut sizes = given.sizes.clone();
+    for name in open.iter().filter(|name| !given.sizes.contains_key(*name)) {
+        let mut rng = stream.child(name).rng();
+        let size = if rng.random_bool(0.5) { other } else { rng.random_range(2..=4) };
+        sizes.insert(name.clone(), size);
+    }
+    sizes
+}
+
+/// Inputs that were made up for some sizes.
+struct Made {
+    /// All values, those that are given included.
+    known: BTreeMap<String, Datum>,
+    /// The inputs for which there was no room, and whether their sizes are open.
+    no_room: Vec<(String, Type, bool)>,
+}
+
+/// Makes up the inputs that are not given.
+fn make_up(inputs: &[InputType], given: &UserInputs, sizes: &BTreeMap<String, i64>, stream: Stream) -> Made {
+    let mut made = Made { known: given.inputs.clone(), no_room: Vec::new() };
+    let mut room = Room::new();
+    for input in inputs.iter().filter(|input| !given.inputs.contains_key(&input.name)) {
+        // What is no tensor, or of which the rank is not said, is missed by whoever reads the model; so is what has
+        // more elements with the others than the reference takes: the model is refused then, if not for its size.
+        let Some(ty) = input.with(sizes) else { continue };
+        if room.has(&ty) {
+            made.known.insert(input.name.clone(), plain(&ty, stream.child(&input.name)).into());
+        } else {
+            made.no_room.push((input.name.clone(), ty, input.open().next().is_some()));
+        }
+    }
+    made
+}
+
+/// What came of sizes with which a model cannot be read.
+#[derive(Default)]
+struct SizeTrials {
+    /// The first input of open sizes for which there was no room.
+    too_large: Option<(String, Type)>,
+    /// Whether there once was room for all, or something is wrong with the model that is not for lack of a value.
+    is_whole: bool,
+    /// What was lacking; `None` where the model is invalid.
+    lacking: BTreeSet<Option<String>>,
+    /// How often something was lacking although there was room for all.
+    lacks: usize,
+    /// The sizes.
+    sizes: BTreeSet<Vec<i64>>,
+    /// The error that is told, with its sizes: the first, or a later one that says more.
+    told: Option<(onnx::Error, BTreeMap<String, i64>)>,
+}
+
+impl SizeTrials {
+    /// Adds why a model cannot be read with these sizes.
+    fn add(&mut self, why: onnx::Error, sizes: BTreeMap<String, i64>, no_room: Vec<(String, Type, bool)>) {
+        // With other sizes it may be valid; but what we lack we lack with any.
+        let is_lack = |e: &onnx::Error| matches!(e, onnx::Error::Unsupported { .. });
+        let is_whole = no_room.is_empty();
+        let says_more = |before| !is_lack(before) && is_lack(&why) && is_whole;
+        if let Some((name, ty, _)) = no_room.into_iter().find(|(.., is_open)| *is_open) {
+            self.too_large.get_or_insert((name, ty));
+        }
+        self.lacks += usize::from(is_lack(&why) && is_whole);
+        self.is_whole |= is_whole || !is_lack(&why);
+        self.lacking.insert(is_lack(&why).then(|| why.to_string()));
+        self.sizes.insert(sizes.values().copied().collect());
+        if self.told.as_ref().is_none_or(|(before, _)| says_more(before)) {
+            self.told = Some((why, sizes));
+        }
+    }
+
+    /// Why there are no inputs. `varies` says whether attempts differed in what a model's validity may hang on.
+    fn verdict(self, varies: bool) -> NoInputs {
+        if let Some(why) = self.is_too_large() {
+            return NoInputs::TooDear(why);
+        }
+        let lacks_the_same = self.always_lacks_the_same();
+        let (why, sizes) = self.told.expect("there are attempts");
+        if lacks_the_same {
+            return NoInputs::Model(why);
+        }
+        if sizes.is_empty() {
+            return if varies { NoInputs::Values { why } } else { NoInputs::Model(why) };
+        }
+        let sizes: Vec<String> = sizes.iter().map(|(name, size)| format!("{name}={size}")).collect();
+        NoInputs::Sizes { why, sizes: sizes.join(", ") }
+    }
+
+    /// Whether there never was room for all inputs, in words.
+    fn is_too_large(&self) -> Option<String> {
+        let (name, ty) = self.too_large.as_ref().filter(|_| !self.is_whole)?;
+        let count = ty.shape.iter().try_fold(1u64, |count, size| count.checked_mul(size.unsigned_abs()));
+        let count = count.map_or_else(|| "countless".to_owned(), |count| count.to_string());
+        Some(format!(
+            "input `{name}` is too large: as {ty} it has {count} elements, and all inputs that are made up have at most {} together; \
+             --dim NAME=N takes a smaller size, and --input NAME=FILE a value",
+            reference::MAX_ELEMENTS
+        ))
+    }
+
+    /// Whether it was one and the same thing that we lack, with various sizes: others will not help.
+    fn always_lacks_the_same(&self) -> bool {
+        self.sizes.len() > 1 && self.lacking.len() == 1 && !self.lacking.contains(&None)
+    }
+}
