@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use graphgen::support::text;
 use interp::Profile;
-use ir::DType;
+use ir::{DType, DTypes};
 use serde::Deserialize;
 
 use super::{Lacking, Support};
@@ -79,6 +79,71 @@ struct LackingKeys {
     said: String,
 }
 
+/// A text that is read, and the file that messages name.
+struct Reader<'t> {
+    text: &'t str,
+    file: &'t Path,
+}
+
+impl Reader<'_> {
+    /// What is wrong at a byte of the text.
+    fn at(&self, start: usize, why: impl Into<String>) -> FileError {
+        let line = 1 + self.text.get(..start).unwrap_or_default().matches('\n').count();
+        FileError::Content { file: self.file.to_owned(), line, why: why.into() }
+    }
+
+    fn keys(&self) -> Result<Keys, FileError> {
+        let wrong = |e: toml::de::Error| self.at(e.span().map_or(0, |s| s.start), e.message());
+        // A later format may have keys that are not known here, so its number comes first.
+        let table: toml::Table = self.text.parse().map_err(wrong)?;
+        match table.get("format").and_then(toml::Value::as_integer) {
+            Some(FORMAT) => toml::from_str(self.text).map_err(wrong),
+            Some(found) => Err(FileError::Format { file: self.file.to_owned(), found }),
+            None => Err(self.at(0, format!("no support file: it has no line `format = {FORMAT}`"))),
+        }
+    }
+
+    fn profile(&self, name: &toml::Spanned<String>) -> Result<&'static Profile, FileError> {
+        Profile::named(name.get_ref()).ok_or_else(|| {
+            let known: Vec<&str> = Profile::ALL.iter().map(|p| p.name).collect();
+            let why = format!("there is no accuracy `{}`; there are {}", name.get_ref(), known.join(", "));
+            self.at(name.span().start, why)
+        })
+    }
+
+    fn dtype(&self, name: &str, start: usize) -> Result<DType, FileError> {
+        name.parse::<DType>().map_err(|e| self.at(start, e.to_string()))
+    }
+
+    /// A form of an operator of ours.
+    fn lacking(&self, keys: LackingKeys) -> Result<Lacking, FileError> {
+        let operator = keys.operator.get_ref();
+        let spec = ops::find(operator).ok_or_else(|| {
+            let why = format!("there is no operator `{operator}`; `onnxsmith ops` lists them");
+            self.at(keys.operator.span().start, why)
+        })?;
+        let form = text::parse(keys.facts.get_ref(), spec)
+            .map_err(|e| self.at(keys.facts.span().start, e.to_string()))?;
+        Ok(Lacking { operator: spec.name, form, tried: keys.tried, said: keys.said })
+    }
+
+    /// The dtypes on which an operator is lacking that is written out where it is read.
+    fn composite(&self, keys: &LackingKeys) -> Result<DTypes, FileError> {
+        let start = keys.facts.span().start;
+        let names = match &keys.facts.get_ref()[..] {
+            [fact] => fact.strip_prefix(ON),
+            _ => None,
+        };
+        let names = names.ok_or_else(|| {
+            self.at(
+                start,
+                format!("`where` of {} must be like [\"{ON}f16 or f64\"]", keys.operator.get_ref()),
+            )
+        })?;
+        names.split(" or ").map(|name| self.dtype(name, start)).collect()
+    }
+}
+
 impl Support {
     /// Reads a file.
     pub fn read(file: &Path) -> Result<Self, FileError> {
@@ -89,65 +154,31 @@ impl Support {
 
     /// What a text says; `file` is for messages.
     pub fn parse(text: &str, file: &Path) -> Result<Self, FileError> {
-        let at = |start: usize, why: String| {
-            let line = 1 + text.get(..start).unwrap_or_default().matches('\n').count();
-            FileError::Content { file: file.to_owned(), line, why }
-        };
-        let wrong = |e: toml::de::Error| at(e.span().map_or(0, |s| s.start), e.message().to_owned());
-        // A later format may have keys that are not known here, so its number comes first.
-        let table: toml::Table = text.parse().map_err(wrong)?;
-        match table.get("format").and_then(toml::Value::as_integer) {
-            Some(FORMAT) => {}
-            Some(found) => return Err(FileError::Format { file: file.to_owned(), found }),
-            None => return Err(at(0, format!("no support file: it has no line `format = {FORMAT}`"))),
-        }
-        let keys: Keys = toml::from_str(text).map_err(wrong)?;
-        let profile = Profile::named(keys.accuracy.get_ref()).ok_or_else(|| {
-            let known: Vec<&str> = Profile::ALL.iter().map(|p| p.name).collect();
-            let why =
-                format!("there is no accuracy `{}`; there are {}", keys.accuracy.get_ref(), known.join(", "));
-            at(keys.accuracy.span().start, why)
-        })?;
-        let dtype = |name: &toml::Spanned<String>| {
-            name.get_ref().parse::<DType>().map_err(|e| at(name.span().start, e.to_string()))
-        };
-        let lacking = |keys: LackingKeys| {
-            let spec = ops::find(keys.operator.get_ref()).ok_or_else(|| {
-                let why =
-                    format!("there is no operator `{}`; `onnxsmith ops` lists them", keys.operator.get_ref());
-                at(keys.operator.span().start, why)
-            })?;
-            let start = keys.facts.span().start;
-            let form = text::parse(keys.facts.get_ref(), spec).map_err(|e| at(start, e.to_string()))?;
-            Ok(Lacking { operator: spec.name, form, tried: keys.tried, said: keys.said })
-        };
+        let reader = Reader { text, file };
+        let keys = reader.keys()?;
+        let profile = reader.profile(&keys.accuracy)?;
+        let dtypes: Result<_, _> =
+            keys.dtypes.iter().map(|name| reader.dtype(name.get_ref(), name.span().start)).collect();
         let support = Self {
             engine: keys.engine,
             version: keys.version,
             profile,
             opset: keys.opset,
-            dtypes: keys.dtypes.iter().map(dtype).collect::<Result<_, _>>()?,
+            dtypes: dtypes?,
             functions: keys.functions,
             overrides_defaults: keys.overrides_defaults,
             lacking: Vec::new(),
             composites: BTreeMap::new(),
             refused: graphgen::Refused::new(),
         };
-        let is_composite = |keys: &LackingKeys| forms::composite::find(keys.operator.get_ref()).is_some();
-        let (composites, ours): (Vec<_>, Vec<_>) = keys.lacking.into_iter().partition(is_composite);
-        let lacking: Result<Vec<_>, FileError> = ours.into_iter().map(lacking).collect();
-        let on = |keys: LackingKeys| {
-            let why = || format!("`where` of {} must be like [\"{ON}f16 or f64\"]", keys.operator.get_ref());
-            let start = keys.facts.span().start;
-            let [fact] = &keys.facts.get_ref()[..] else { return Err(at(start, why())) };
-            let names = fact.strip_prefix(ON).ok_or_else(|| at(start, why()))?;
-            let dtypes =
-                names.split(" or ").map(|name| name.parse::<DType>().map_err(|e| at(start, e.to_string())));
-            let name = forms::composite::find(keys.operator.get_ref()).map_or("", |composite| composite.name);
-            Ok((name, dtypes.collect::<Result<_, _>>()?))
-        };
-        let composites: Result<_, FileError> = composites.into_iter().map(on).collect();
-        Ok(support.with_lacking(lacking?).with_composites(composites?))
+        let (mut lacking, mut composites) = (Vec::new(), BTreeMap::new());
+        for keys in keys.lacking {
+            match forms::composite::find(keys.operator.get_ref()) {
+                Some(composite) => _ = composites.insert(composite.name, reader.composite(&keys)?),
+                None => lacking.push(reader.lacking(keys)?),
+            }
+        }
+        Ok(support.with_lacking(lacking).with_composites(composites))
     }
 
     /// The file's text.
