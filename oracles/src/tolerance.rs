@@ -88,15 +88,17 @@ struct Point {
     bound: f64,
 }
 
-/// The judged elements of a float output. Infinities and NaN are compared as such.
+/// The judged elements of a float output, and those of an integer one that may be one of several numbers. Infinities and NaN are
+/// compared as such, and all other integers are exact, whatever their size.
 fn points(output: &Bounded) -> Vec<Point> {
-    let Some(format) = output.tensor.dtype().float() else { return Vec::new() };
+    let format = output.tensor.dtype().float();
     // No two numbers are closer, so a smaller bound allows nothing but the other zero.
-    let least = format.ulp(0.0);
+    let least = format.map_or(0.0, |format| format.ulp(0.0));
     let values = output.tensor.to_f64s().into_iter().enumerate();
     let judged = values.filter(|(i, value)| value.is_finite() && output.error_at(*i).is_finite());
     let bound = |i| Some(output.error_at(i)).filter(|bound| *bound >= least).unwrap_or(0.0);
-    judged.map(|(i, value)| Point { size: value.abs(), bound: bound(i) }).collect()
+    let points = judged.map(|(i, value)| Point { size: value.abs(), bound: bound(i) });
+    points.filter(|point| format.is_some() || point.bound > 0.0).collect()
 }
 
 fn slope(p: Point, q: Point) -> f64 {
@@ -148,8 +150,8 @@ mod tests {
     /// A value and its bound; or a relative and an absolute tolerance.
     type Pair = (f64, f64);
 
-    fn covering(rows: &[Pair]) -> Tolerance {
-        let ty = Type::new(DType::F64, [rows.len() as i64]);
+    fn covering(dtype: DType, rows: &[Pair]) -> Tolerance {
+        let ty = Type::new(dtype, [rows.len() as i64]);
         let tensor = Tensor::from_f64_fn(&ty, |i| rows[i].0);
         Tolerance::covering(&[Bounded {
             tensor,
@@ -176,12 +178,19 @@ mod tests {
             (&[(1.0, 1.0), (1.0, 0.0), (7.0, 4.0)], (0.5, 0.5)),
         ];
         for (elements, (relative, absolute)) in rows {
-            let found = covering(elements);
+            let found = covering(DType::F64, elements);
             assert!(
                 near(found.relative, *relative) && near(found.absolute, *absolute),
                 "{elements:?}: {found:?}"
             );
         }
+    }
+
+    #[test]
+    fn an_integer_that_may_be_one_of_several_is_covered_and_others_are_exact_whatever_their_size() {
+        assert_eq!(covering(DType::I64, &[(1e18, 0.0), (7.0, 0.0)]), Tolerance { relative: 0.0, absolute: 0.0 });
+        let quantised = covering(DType::I64, &[(1e18, 0.0), (4.0, 1.0)]);
+        assert!(quantised.absolute + quantised.relative * 4.0 >= 1.0, "{quantised:?}");
     }
 
     fn close(e: f64, a: f64) -> bool {
