@@ -119,7 +119,7 @@ impl Command {
 pub(crate) enum Values {
     /// Everything is defined on them.
     Plain,
-    /// Plain ones, and adversarial ones in a third, in most with narrow dtypes.
+    /// Plain ones, and adversarial ones in half of the cases, in most with narrow dtypes.
     #[default]
     Mixed,
     /// At edges of some operators (a tie, a saturation, the ends of a dtype) where they can be reached.

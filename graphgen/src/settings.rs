@@ -206,7 +206,7 @@ impl Default for Settings {
             onward: 0.9,
             reuse: 0.3,
             again: 0.18,
-            turns: 0.1,
+            turns: 0.12,
             due: Turns::default(),
             forms: Forms::default(),
             composites: Composites::default(),

@@ -39,9 +39,16 @@ pub struct Turns {
     narrow: Vec<Turn>,
 }
 
-/// All uses of the operators that are drawn, in the newest opset, in an order of chance: those on usual dtypes, and the others. Each has
-/// the place of its operator among those.
-static ALL: LazyLock<[Vec<(usize, Turn)>; 2]> = LazyLock::new(|| {
+/// Uses that take turns among themselves.
+struct Round {
+    /// The uses, in an order of chance. Each has the place of its operator among those that are drawn.
+    uses: Vec<(usize, Turn)>,
+    /// How many there are in a graph, by the settings' share.
+    times: f64,
+}
+
+/// All uses of the operators that are drawn, in the newest opset: those on usual dtypes, and the others.
+static ALL: LazyLock<[Round; 2]> = LazyLock::new(|| {
     let placed = ops::drawn().enumerate();
     let mut all: Vec<(usize, Turn)> =
         placed.flat_map(|(place, spec)| uses(spec).into_iter().map(move |turn| (place, turn))).collect();
@@ -49,7 +56,7 @@ static ALL: LazyLock<[Vec<(usize, Turn)>; 2]> = LazyLock::new(|| {
     let is_usual =
         |(_, turn): &(usize, Turn)| [turn.takes, turn.gives].iter().all(|&dtype| DTypes::IR4.contains(dtype));
     let (usual, narrow) = all.into_iter().partition(is_usual);
-    [usual, narrow]
+    [Round { uses: usual, times: 1.0 }, Round { uses: narrow, times: OF_NARROW }]
 });
 
 /// The dtypes that an operator's first operand and first result may have within the settings; none where it does not occur.
@@ -59,6 +66,25 @@ fn in_use(spec: &Spec, settings: &Settings, policy: &dyn Policy, opset: u32) -> 
     may_occur.then(|| {
         [spec.input_types(0, opset), spec.output_types(0, opset)].map(|types| settings.in_use(spec, types))
     })
+}
+
+impl Round {
+    /// The uses that are due in the graph of this number, in an opset.
+    fn due(&self, settings: &Settings, policy: &dyn Policy, opset: u32, number: u64) -> Vec<Turn> {
+        // Asked once for each operator, as it has many uses.
+        let operators: Vec<Option<[DTypes; 2]>> =
+            ops::drawn().map(|spec| in_use(spec, settings, policy, opset)).collect();
+        let is_drawn = |place: usize, turn: &Turn| {
+            operators[place]
+                .is_some_and(|[takes, gives]| takes.contains(turn.takes) && gives.contains(turn.gives))
+        };
+        let drawn = self.uses.iter().filter(|(place, turn)| is_drawn(*place, turn));
+        let within: Vec<Turn> = drawn.map(|(_, turn)| *turn).collect();
+        let share = (settings.turns.clamp(0.0, 1.0) * self.times).min(1.0);
+        let place = |number: u64| (number as f64 * settings.nodes as f64 * share) as u64;
+        let places = place(number)..if within.is_empty() { 0 } else { place(number + 1) };
+        places.map(|place| within[(place % within.len() as u64) as usize]).collect()
+    }
 }
 
 fn uses(spec: &'static Spec) -> Vec<Turn> {
@@ -74,26 +100,26 @@ fn uses(spec: &'static Spec) -> Vec<Turn> {
 }
 
 impl Turns {
-    /// The due uses of the graph of this number. Graphs of one opset, one after the other, take all uses
-    /// within the settings before a use comes again.
+    /// The due uses of the graph of this number, in an opset. Graphs in a row take all uses within the settings
+    /// before a use comes again.
     pub fn of(settings: &Settings, policy: &dyn Policy, opset: u32, number: u64) -> Self {
-        // Asked once for each operator, as it has many uses.
-        let operators: Vec<Option<[DTypes; 2]>> =
-            ops::drawn().map(|spec| in_use(spec, settings, policy, opset)).collect();
-        let next = |all: &[(usize, Turn)], share: f64| -> Vec<Turn> {
-            let is_drawn = |place: usize, turn: &Turn| {
-                operators[place]
-                    .is_some_and(|[takes, gives]| takes.contains(turn.takes) && gives.contains(turn.gives))
-            };
-            let within: Vec<Turn> =
-                all.iter().filter(|(place, turn)| is_drawn(*place, turn)).map(|(_, turn)| *turn).collect();
-            let place = |number: u64| (number as f64 * settings.nodes as f64 * share) as u64;
-            let places = place(number)..if within.is_empty() { 0 } else { place(number + 1) };
-            places.map(|place| within[(place % within.len() as u64) as usize]).collect()
-        };
         let [usual, narrow] = &*ALL;
-        let share = settings.turns.clamp(0.0, 1.0);
-        Self { usual: next(usual, share), narrow: next(narrow, (share * OF_NARROW).min(1.0)) }
+        let due = |round: &Round| round.due(settings, policy, opset, number);
+        Self { usual: due(usual), narrow: due(narrow) }
+    }
+
+    /// The oldest opset that has all of them, those of narrow dtypes apart.
+    pub fn since(&self) -> u32 {
+        self.usual.iter().map(Turn::since).max().unwrap_or(*ir::graph::OPSETS.start())
+    }
+
+    /// What is due where the graph has another opset: these uses, as far as it has them, and of narrow dtypes, which few opsets have,
+    /// those that are due there.
+    #[must_use]
+    pub fn in_opset(self, settings: &Settings, policy: &dyn Policy, opset: u32, number: u64) -> Self {
+        let usual = self.usual.into_iter().filter(|turn| turn.since() <= opset).collect();
+        let [_, narrow] = &*ALL;
+        Self { usual, narrow: narrow.due(settings, policy, opset, number) }
     }
 
     /// The due uses of a graph, which has narrow dtypes or not.
@@ -109,6 +135,16 @@ impl PartialEq for Turn {
 }
 
 impl Turn {
+    /// The oldest opset that has the use.
+    fn since(&self) -> u32 {
+        let has = |opset: &u32| {
+            self.spec.input_types(0, *opset).contains(self.takes)
+                && self.spec.output_types(0, *opset).contains(self.gives)
+        };
+        let opsets = self.spec.since()..=*ir::graph::OPSETS.end();
+        opsets.clone().find(has).unwrap_or(*opsets.end())
+    }
+
     /// Inserts a node that is the use. Says whether it did: not where the operator has no such use, or the settings refuse its form.
     pub(crate) fn insert(self, inserter: &mut Inserter<'_>, stream: Stream) -> bool {
         (0..DRAWS).any(|draw| inserter.forward_as(self, stream.at(draw)))
@@ -129,7 +165,7 @@ mod tests {
     #[test]
     fn graphs_in_a_row_take_every_use_once() {
         let settings = Settings::default();
-        let all = ALL[0].len();
+        let all = ALL[0].uses.len();
         let graphs = (all as f64 / (settings.turns * settings.nodes as f64)).ceil() as u64;
         let turns = |first: u64| {
             (first..first + graphs)
@@ -140,6 +176,19 @@ mod tests {
             assert_eq!((different.len(), turns(first).count().abs_diff(all) <= 2), (all, true));
         }
         assert!(all > 1000 && graphs < 2000, "{all} {graphs}");
+    }
+
+    #[test]
+    fn an_older_opset_has_the_uses_that_it_knows() {
+        let settings = Settings { operators: ["BitCast", "Abs"].into(), ..Settings::default() };
+        let due = (0..).map(|number| (number, Turns::of(&settings, &Weights, settings.opset, number)));
+        let with_a_bit_cast = due.filter(|(_, due)| due.usual.iter().any(|turn| turn.spec.name == "BitCast"));
+        for (number, due) in with_a_bit_cast.take(5) {
+            assert_eq!(due.since(), 26);
+            assert_eq!(due.clone().in_opset(&settings, &Weights, 26, number).usual, due.usual);
+            let older = due.in_opset(&settings, &Weights, 25, number);
+            assert!(older.usual.iter().all(|turn| turn.spec.name == "Abs"), "{older:?}");
+        }
     }
 
     #[test]

@@ -257,6 +257,8 @@ pub enum Edge {
     Halves(usize),
     /// Numbers halfway between two of a narrower dtype.
     Between(DType),
+    /// Numbers about the largest of a dtype with a smaller range, and beyond.
+    Beyond(DType),
 }
 
 impl Edge {
@@ -276,6 +278,7 @@ impl Edge {
             Self::Meets(_) => "elements of another operand",
             Self::Halves(_) => "ties of a quotient",
             Self::Between(_) => "ties of a narrower dtype",
+            Self::Beyond(_) => "numbers beyond a narrower dtype",
         }
     }
 }

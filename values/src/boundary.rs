@@ -35,12 +35,12 @@ impl Aim {
 
     /// Whether a device may flush what is meant or treat it as it likes, as WGSL lets it: the rest of a graph says nothing there.
     pub(crate) fn is_open_to_devices(self) -> bool {
-        matches!(self, Self::Edge(Edge::Denormals | Edge::NonFinite))
+        matches!(self, Self::Edge(Edge::Denormals | Edge::NonFinite | Edge::Beyond(_)))
     }
 
-    /// Whether infinities and NaN are meant.
+    /// Whether infinities and NaN are meant, or may be what comes of it.
     pub(crate) fn is_non_finite(self) -> bool {
-        self == Self::Edge(Edge::NonFinite)
+        matches!(self, Self::Edge(Edge::NonFinite | Edge::Beyond(_)))
     }
 }
 
@@ -89,7 +89,8 @@ pub(crate) fn aims(op: &Op, types: &[Option<&Type>], is_promised: bool) -> Aims 
     });
     let of_dtypes: Vec<Aimed> = of_dtypes.collect();
     let unit = of_dtypes.len().max(1) as u32;
-    let weight = |aim: Aim| if aim.is_non_finite() && !is_promised { NON_FINITE } else { STATED } * unit;
+    let is_often = |aim: Aim| aim == Aim::Edge(Edge::NonFinite) && !is_promised;
+    let weight = |aim: Aim| if is_often(aim) { NON_FINITE } else { STATED } * unit;
     let stated = declared.chain(ends).map(|(operand, aim)| Aimed { operand, aim, weight: weight(aim) });
     Aims { edges: stated.chain(of_dtypes).collect(), of_branches: STATED * unit }
 }
@@ -112,6 +113,13 @@ pub(crate) fn zero(of: Number, rng: &mut impl Rng) -> Number {
 
 fn pick<T: Copy>(rng: &mut impl Rng, from: &[T]) -> T {
     from[rng.random_range(0..from.len())]
+}
+
+/// A distance in units in the last place: in one of three draws none, else a power of two below 2^`digits`, on either side. What an
+/// operator computes of its operands is not known to the last digit, and what is nearer than that cannot be judged.
+fn beside(digits: i32, rng: &mut impl Rng) -> f64 {
+    let sign = f64::from(rng.random_range(-1..=1));
+    sign * f64::from(rng.random_range(0..digits.max(1))).exp2()
 }
 
 fn real(aim: Aim, dtype: DType, other: Option<Number>, rng: &mut impl Rng) -> f64 {
@@ -143,7 +151,7 @@ fn real(aim: Aim, dtype: DType, other: Option<Number>, rng: &mut impl Rng) -> f6
         Aim::Edge(Edge::Meets(_)) => match other {
             // A zero meets the other one, too.
             Some(Number::Real(0.0)) => 0f64.copysign(sign),
-            Some(Number::Real(v)) => near(v, rng.random_range(-1..=1)),
+            Some(Number::Real(v)) => v + beside(format.precision() / 2, rng) * format.ulp(v),
             _ => 0.0,
         },
         Aim::Edge(Edge::Halves(_)) => match other {
@@ -154,8 +162,20 @@ fn real(aim: Aim, dtype: DType, other: Option<Number>, rng: &mut impl Rng) -> f6
             let value = sign * (1.0 + 7.0 * rng.random::<f64>());
             let Some(target) = to.float() else { return value.round() + 0.5 };
             let below = ir::round::round_to(to, value);
-            // Halfway between two numbers of the narrower dtype, or next to it.
-            near(below + target.ulp(below) / 2.0, rng.random_range(-1..=1))
+            // Halfway between two numbers of the narrower dtype, or beside it: nearer to it than to either.
+            let tie = below + target.ulp(below) / 2.0;
+            let between = format.precision() - target.precision() - 1;
+            tie + beside(between, rng) * format.ulp(tie)
+        }
+        Aim::Edge(Edge::Beyond(to)) => {
+            let Some(target) = to.float() else { return 0.0 };
+            let most = target.max_finite();
+            // Halfway to what would be the next number: what rounds there is too large.
+            let halfway = most + target.ulp(most) / 2.0;
+            let number = pick(rng, &[most, halfway, halfway, 2.0 * most, 16.0 * most]);
+            let number =
+                number + beside(format.precision() - target.precision() - 1, rng) * format.ulp(number);
+            sign * number.min(format.max_finite())
         }
         Aim::Edge(Edge::Wide) => {
             sign * (f64::from(format.precision()).exp2() + rng.random_range(0..4) as f64)
@@ -188,5 +208,46 @@ fn integer(aim: Aim, (least, most): (i128, i128), other: Option<Number>, rng: &m
             let signed = if least < 0 && rng.random() { -wide } else { wide };
             if (least..=most).contains(&signed) { signed } else { rng.random_range(least..=most) }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ir::Stream;
+
+    use super::*;
+
+    /// Numbers at an edge of an `f64`.
+    fn numbers(edge: Edge, other: Option<f64>) -> Vec<f64> {
+        let mut rng = Stream::new(0).rng();
+        let drawn = (0..400).map(|_| number(Aim::Edge(edge), DType::F64, other.map(Number::Real), &mut rng));
+        drawn.map(|number| if let Number::Real(value) = number { value } else { f64::NAN }).collect()
+    }
+
+    #[test]
+    fn what_is_beside_a_tie_rounds_as_it_should_and_otherwise_by_way_of_f32() {
+        let half = |x: f64| ir::round::round_to(DType::F16, x);
+        let is_twice = |&x: &f64| half(x) != half(f64::from(x as f32));
+        let drawn = numbers(Edge::Between(DType::F16), None);
+        let twice = drawn.iter().copied().filter(is_twice).count();
+        assert!((40..200).contains(&twice), "{twice} of 400 show that a number is rounded twice");
+    }
+
+    #[test]
+    fn what_meets_a_number_is_it_or_beside_it_at_many_distances() {
+        let apart: Vec<f64> = numbers(Edge::Meets(1), Some(1.0)).iter().map(|x| (x - 1.0).abs()).collect();
+        let within = |low: f64, high: f64| apart.iter().filter(|&&by| low <= by && by < high).count();
+        assert!(within(0.0, f64::MIN_POSITIVE) > 80, "as often as not far from one time in three");
+        assert!(within(1e-16, 1e-12) > 80 && within(1e-12, 1e-7) > 40);
+        assert_eq!(within(1e-7, f64::INFINITY), 0, "no more than half of the digits are off");
+    }
+
+    #[test]
+    fn beyond_a_narrower_dtype_are_numbers_that_it_lacks_and_its_largest() {
+        let drawn = numbers(Edge::Beyond(DType::F16), None);
+        let lacks = |&&x: &&f64| ir::round::round_to(DType::F16, x).is_infinite();
+        let lacking = drawn.iter().filter(lacks).count();
+        assert!((100..350).contains(&lacking), "{lacking} of 400");
+        assert!(drawn.iter().all(|x| x.abs() > 60_000.0 && x.is_finite()));
     }
 }

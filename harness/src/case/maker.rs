@@ -23,7 +23,7 @@ pub enum Values {
     None,
     /// Values on which everything is defined.
     Plain,
-    /// Adversarial ones in one case of three, and in most of those that round to fewer digits.
+    /// Adversarial ones in half of the cases, and in most of those that round to fewer digits.
     #[default]
     Mixed,
     /// Such values in every case, moved to edges of some operators if that can be done.
@@ -33,7 +33,7 @@ pub enum Values {
 /// The share of adversarial cases among mixed ones: of most cases, and of cases with a value of
 /// [`DTypes::NARROW`] or a cast to a narrower float. Casts and quantisation go wrong at ties and at the largest
 /// and smallest numbers.
-const ADVERSARIAL: [f64; 2] = [1.0 / 3.0, 0.75];
+const ADVERSARIAL: [f64; 2] = [0.5, 0.75];
 
 /// Whether a model has a value of a narrow dtype, or an operator that rounds floats to fewer digits.
 fn rounds(model: &Model) -> bool {
@@ -162,12 +162,16 @@ impl Maker<'_> {
             // Operators that are written out where they are read may be all that is asked for.
             opsets = forms::composite::opsets(&settings).collect();
         }
-        if self.opset.is_none()
-            && let Some(&opset) = opsets.choose(&mut stream.child("opset").rng())
-        {
-            settings.opset = opset;
+        let number = self.first_turn().saturating_add(index);
+        let due = Turns::of(asked, self.policy, settings.opset, number);
+        if self.opset.is_none() {
+            // One that has the uses whose turn it is: what only the newest have would hardly ever take its turn.
+            let with_due: Vec<u32> = opsets.iter().copied().filter(|&opset| opset >= due.since()).collect();
+            let among = if with_due.is_empty() { &opsets } else { &with_due };
+            settings.opset =
+                among.choose(&mut stream.child("opset").rng()).copied().unwrap_or(settings.opset);
         }
-        settings.due = Turns::of(asked, self.policy, settings.opset, self.first_turn().saturating_add(index));
+        settings.due = due.in_opset(asked, self.policy, settings.opset, number);
         if let Some(nodes) = &self.nodes {
             settings.nodes = stream.child("nodes").rng().random_range(nodes.clone());
         }

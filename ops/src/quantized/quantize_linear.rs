@@ -140,9 +140,13 @@ impl<D: Dim> TypeRule<D> for QuantizeLinear<D> {
 impl Operator for QuantizeLinear {
     fn facts(&self, x: &[Option<&Type>]) -> Facts {
         // What a float of 8 bits makes of an infinity is what `saturate` says. To an integer it is the largest.
-        let is_float = dtype(x, 2).or(self.output_dtype).is_some_and(DType::is_float);
-        let far = if is_float { Edge::NonFinite } else { Edge::Saturation };
-        let edges = vec![(0, far), (0, Edge::Limits), (0, Edge::Halves(1))];
+        let edges = match dtype(x, 2).or(self.output_dtype) {
+            Some(to) if to.is_float() => {
+                vec![Edge::NonFinite, Edge::Beyond(to), Edge::Limits, Edge::Halves(1)]
+            }
+            _ => vec![Edge::Saturation, Edge::Limits, Edge::Halves(1)],
+        };
+        let edges = edges.into_iter().map(|edge| (0, edge)).collect();
         Facts {
             since: if dtype(x, 0) == dtype(x, 1) { 13 } else { 23 },
             ..Facts::calculates(Cost::PerOutput(3), Batch::Together, None, edges)

@@ -83,13 +83,16 @@ pub(crate) fn facts(x: &[Option<&Type>], to: Option<DType>) -> Facts {
     Facts { reads: Reads::Cast, ..Facts::calculates(Cost::PerOutput(1), Batch::Together, None, edges) }
 }
 
-/// What rounds on the way to a narrower dtype is worth a tie; NaN is true.
+/// What rounds on the way to a narrower dtype is worth a tie, and what has a larger range its end; NaN is true.
 fn edges(x: &[Option<&Type>], to: DType) -> Vec<(usize, Edge)> {
     match x[0].map(|t| t.dtype) {
         Some(from) if from.is_float() && to.is_float() => {
             let digits = |dtype: DType| dtype.float().map(FloatFormat::precision);
-            let tie = (digits(from) > digits(to)).then_some((0, Edge::Between(to)));
-            tie.into_iter().chain([(0, Edge::NonFinite)]).collect()
+            let most = |dtype: DType| dtype.float().map(FloatFormat::max_finite);
+            let tie = (digits(from) > digits(to)).then_some(Edge::Between(to));
+            let end = (most(from) > most(to)).then_some(Edge::Beyond(to));
+            let edges = [tie, end, Some(Edge::NonFinite)];
+            edges.into_iter().flatten().map(|edge| (0, edge)).collect()
         }
         Some(from) if from.is_float() && to == DType::Bool => {
             vec![(0, Edge::NonFinite), (0, Edge::Zeros), (0, Edge::Denormals)]
