@@ -188,7 +188,10 @@ mod tests {
 
     #[test]
     fn an_integer_that_may_be_one_of_several_is_covered_and_others_are_exact_whatever_their_size() {
-        assert_eq!(covering(DType::I64, &[(1e18, 0.0), (7.0, 0.0)]), Tolerance { relative: 0.0, absolute: 0.0 });
+        assert_eq!(
+            covering(DType::I64, &[(1e18, 0.0), (7.0, 0.0)]),
+            Tolerance { relative: 0.0, absolute: 0.0 }
+        );
         let quantised = covering(DType::I64, &[(1e18, 0.0), (4.0, 1.0)]);
         assert!(quantised.absolute + quantised.relative * 4.0 >= 1.0, "{quantised:?}");
     }

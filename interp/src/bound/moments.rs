@@ -107,7 +107,9 @@ impl Bound<'_> {
         if slope.is_exact() || slope.value == 0.0 || !is_finite {
             return with(slope);
         }
-        let steps = with(Ball::exact(slope.value));
+        // As good as exact and not exact: the slope of another implementation has other digits, and its products are rounded where those
+        // of this one may happen not to be.
+        let steps = with(Ball { error: f64::MIN_POSITIVE, ..slope });
         let grown = slope.reach() / slope.value.abs();
         let apart = (x.value - centre.value).abs() + x.error + centre.error;
         let terms = steps.terms();
