@@ -71,6 +71,16 @@ fn strings_are_joined_and_compared_after_broadcasting() {
 }
 
 #[test]
+fn strings_that_grow_and_grow_are_refused_before_they_are_there() {
+    let twice =
+        (1..=40).map(|i| format!("s{i} = StringConcat(s{0}, s{0})", i - 1)).collect::<Vec<_>>().join(" ");
+    let nodes = format!("s0 = Identity(x) {twice} y = StringConcat(s40, z)");
+    let given = [("x", strings(&[1], &["a"])), ("z", strings(&[1], &["b"]))];
+    let why = read("string[N] x, string[M] z", "y", &nodes, &given).expect_err("it is too long").to_string();
+    assert!(why.contains("bytes together"), "{why}");
+}
+
+#[test]
 fn a_shape_is_read_without_the_strings() {
     let x = strings(&[2, 0], &[]);
     let given = [("x", x)];

@@ -14,7 +14,8 @@ pub fn normalise(message: &str) -> String {
                     out.push_str(text);
                 }
             }
-            None => out.push(c),
+            // A star stands for anything in a list of known findings, which a message is put into as it is.
+            None => out.push(if c == '*' { '×' } else { c }),
         }
         rest = &rest[len..];
     }
@@ -227,6 +228,11 @@ mod tests {
         let b = normalise("node \"n7_0\" at /home/me/m.onnx: shape [14] has 14 elements");
         assert_eq!(a, b);
         assert_ne!(a, normalise("node \"v12\": dtype mismatch"));
+    }
+
+    #[test]
+    fn no_star_is_left_that_would_stand_for_anything_in_a_list() {
+        assert_eq!(normalise("cannot multiply a * b"), "cannot multiply a × b");
     }
 
     #[test]

@@ -27,7 +27,7 @@ use oracles::{Culprit, Finding, Symptom, Verdict, Why};
 use worker::{Outcome, WorkerError};
 
 use crate::allowance::Exam;
-use crate::forms::BoundProgram;
+use crate::forms::TargetProgram;
 use crate::reduce::Problem;
 use crate::symptom_match::{SymptomMatch, same_cause};
 use harness::case::tensors;
@@ -83,7 +83,7 @@ pub struct Suspect<'a> {
     inputs: &'a [Tensor],
     profile: &'static Profile,
     /// The program that leads to the model, where targets get that.
-    program: Option<&'a BoundProgram>,
+    program: Option<&'a TargetProgram>,
     /// The model taken apart, once that was needed; `None` within where that cannot be done.
     isolated: OnceCell<Option<Isolated>>,
     memory: Memory,
@@ -122,7 +122,7 @@ impl<'a> Suspect<'a> {
 
     /// This suspect, where targets get the program that leads to it.
     #[must_use]
-    pub fn written(self, program: Option<&'a BoundProgram>) -> Self {
+    pub fn written(self, program: Option<&'a TargetProgram>) -> Self {
         Self { program, ..self }
     }
 

@@ -65,14 +65,14 @@ impl ProgramForm {
 
 /// A program as targets get it.
 #[derive(Clone, PartialEq, Debug)]
-pub struct BoundProgram {
+pub struct TargetProgram {
     /// The program.
     pub program: Program,
     /// How its inputs and outputs are made of the variables and outputs of the model that it leads to.
     pub interface: Interface,
 }
 
-impl BoundProgram {
+impl TargetProgram {
     /// Whether a program says more than the model that it leads to: the model holds for these values alone,
     /// or lacks forms of the program.
     pub fn says_more(program: &Program, is_specialised: bool) -> bool {

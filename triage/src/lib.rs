@@ -65,6 +65,6 @@ mod tapped;
 pub mod whole;
 mod wrong_type;
 
-pub use forms::BoundProgram;
+pub use forms::TargetProgram;
 pub use invent::invent;
 pub use reduce::reduce;

@@ -148,8 +148,11 @@ impl Record {
 
     fn push(&self, origin: Origin) -> Option<u32> {
         let origins = &mut *self.origins.borrow_mut();
+        if origins.len() == self.limit {
+            return None;
+        }
         origins.push(origin);
-        (origins.len() <= self.limit).then_some(origins.len() as u32 - 1)
+        Some(origins.len() as u32 - 1)
     }
 
     /// The places that branches were taken by since the last look, each with the number at which the other branch is.

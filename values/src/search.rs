@@ -71,7 +71,7 @@ fn once(
     let mut runs = 0;
     if undefined::may_be_far(model) && stream.child("promised").rng().random_bool(PROMISED) {
         let mut search = Search::new(model, &free, Results::Promised, budget, runs);
-        let (tensors, _) = search.from(STARTS[0], stream.child("start").at(0), budget.runs / FEW);
+        let (tensors, _) = search.from(STARTS[0], stream.child("start").at(0), budget.runs / PARTS);
         runs = search.runs;
         if undefined::first(model, &tensors, Results::Finite).is_none() {
             return (FoundValues { tensors, runs, all_defined: true, open: 0.0 }, None);
@@ -117,7 +117,7 @@ const STARTS: [draw::Tamer; 4] =
 const PROMISED: f64 = 0.85;
 
 /// Into how many such parts the runs of a search are divided: it is no loss where the first part does not find such values.
-const FEW: u32 = 16;
+const PARTS: u32 = 16;
 
 /// A search in one model.
 struct Search<'a> {

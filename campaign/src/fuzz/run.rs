@@ -17,7 +17,7 @@ use harness::hurry::Hurry;
 use harness::invalid::answer;
 use harness::target::Target;
 use harness::validity::{Relaxed, Validity};
-use triage::BoundProgram;
+use triage::TargetProgram;
 use triage::blame::Suspect;
 use triage::judged::{FindingRecord, Judged};
 use triage::oracle::{AskError, Extent, Question};
@@ -173,7 +173,7 @@ impl ValidCase<'_> {
         let Self { case, inputs, expected, stop } = *self;
         let interface = Interface::of(&case.model);
         let written =
-            |program: &Program| BoundProgram { program: program.clone(), interface: interface.clone() };
+            |program: &Program| TargetProgram { program: program.clone(), interface: interface.clone() };
         let written = case.program.as_ref().map(written);
         runs.iter().filter(|ran| !ran.has_hung()).for_each(|ran| hurry.took(ran.engine_seconds));
         let mut suspect = Suspect::new(&case.model, inputs, levels[0].profile).written(written.as_ref());

@@ -24,7 +24,7 @@ use harness::isolate::Isolated;
 use harness::reached::Reached;
 use harness::target::Target;
 use harness::{case, reference};
-use triage::BoundProgram;
+use triage::TargetProgram;
 use triage::allowance::Exam;
 use triage::blame::Suspect;
 use triage::oracle::{self, AskError, Extent, OracleAnswer};
@@ -42,7 +42,7 @@ pub(super) struct ReplayedModel {
     /// What the target got.
     onnx: Bytes,
     /// The program that this is.
-    written: BoundProgram,
+    written: TargetProgram,
     /// For each node of the model's main graph, where in the program it comes from.
     origins: Vec<Origin>,
     /// Whether that says more than the model.
@@ -106,8 +106,8 @@ impl ReplayedModel {
         let Imported { model, interface, unknown, is_specialised, origins, .. } = imported;
         reference::bearable(&model, Taps::Outputs).map_err(|why| Judgement::new(Grade::NoReference, why))?;
         let inputs = reference::bind(&model, &known).map_err(|why| Judgement::new(Grade::Broken, why))?;
-        let written = BoundProgram { program, interface };
-        let says_more = BoundProgram::says_more(&written.program, is_specialised);
+        let written = TargetProgram { program, interface };
+        let says_more = TargetProgram::says_more(&written.program, is_specialised);
         let onnx = model_bytes.clone();
         Ok(Self {
             model,

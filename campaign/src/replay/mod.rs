@@ -5,6 +5,7 @@ mod oracle_record;
 mod result;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
 use std::path::{Component, Path, PathBuf};
 
 use ir::{Datum, DatumKind, Interface, Stream, Tensor, Wanted};
@@ -122,15 +123,20 @@ impl CaseResult {
 }
 
 /// What tells each path from the others: as few of its last components as do. One given twice has the same name twice.
+/// A name lies within the folder that it is put into: what leads elsewhere is a word in it.
 fn names(paths: &[PathBuf]) -> Vec<PathBuf> {
-    let parts: Vec<Vec<_>> = paths
-        .iter()
-        .map(|path| path.components().filter(|c| matches!(c, Component::Normal(_))).collect())
-        .collect();
+    let word = |component: Component<'_>| match component {
+        Component::Normal(name) => Some(name.to_owned()),
+        Component::ParentDir => Some("up".into()),
+        Component::RootDir => Some("root".into()),
+        Component::CurDir | Component::Prefix(_) => None,
+    };
+    let parts: Vec<Vec<OsString>> =
+        paths.iter().map(|path| path.components().filter_map(word).collect()).collect();
     let last = |i: usize, count: usize| &parts[i][parts[i].len().saturating_sub(count)..];
     let mut lengths = vec![1; paths.len()];
     for count in 1..parts.iter().map(Vec::len).max().unwrap_or(0) {
-        let mut called: BTreeMap<&[Component], BTreeSet<&[Component]>> = BTreeMap::new();
+        let mut called: BTreeMap<&[OsString], BTreeSet<&[OsString]>> = BTreeMap::new();
         for (i, whole) in parts.iter().enumerate() {
             called.entry(last(i, count)).or_default().insert(whole);
         }
@@ -477,5 +483,7 @@ mod tests {
         let paths = ["a/x/case", "b/x/case", "b/y/case", "./b/other/", "b/other"].map(PathBuf::from);
         let expected = ["a/x/case", "b/x/case", "y/case", "other", "other"].map(PathBuf::from);
         assert_eq!(names(&paths), expected);
+        let elsewhere = ["p/q/m", "p/../q/m", "/q/m"].map(PathBuf::from);
+        assert_eq!(names(&elsewhere), ["p/q/m", "up/q/m", "root/q/m"].map(PathBuf::from));
     }
 }

@@ -11,15 +11,15 @@ use ir::{Attributes, DType, Type, Value};
 
 use allowed::{Allowed, Places};
 
-use super::forms::{SourceNode, Translation, bind};
 use super::frame::Bound;
 use super::given::GivenAttributes;
 use super::terms::{misshapen, operands, there};
+use super::translation::{SourceNode, Translation, bind};
 use super::walk::Walk;
 use crate::Error;
 
 /// The function that writes out an operator of this name, if it is Attention.
-pub(super) fn form(op_type: &str) -> Option<Translation> {
+pub(super) fn translation(op_type: &str) -> Option<Translation> {
     match op_type {
         "Attention" => Some(attention),
         _ => None,

@@ -82,8 +82,8 @@ pub(super) struct Use {
 }
 
 impl<'p> Functions<'p> {
-    /// `is_form` says which operators are written out; all others become nodes.
-    pub(super) fn new(program: &'p Program, is_form: fn(&str, &str) -> bool) -> Result<Self, Error> {
+    /// `is_written_out` says which operators are written out; all others become nodes.
+    pub(super) fn new(program: &'p Program, is_written_out: fn(&str, &str) -> bool) -> Result<Self, Error> {
         let mut by_key = BTreeMap::new();
         for (i, function) in program.functions.iter().enumerate() {
             let proto = &function.rest;
@@ -106,7 +106,7 @@ impl<'p> Functions<'p> {
             budget: in_file.saturating_add(MAX_EXTRA_NODES),
             lacks_value: false,
         };
-        functions.find_written_out(is_form);
+        functions.find_written_out(is_written_out);
         Ok(functions)
     }
 
@@ -120,7 +120,7 @@ impl<'p> Functions<'p> {
         self.written_out[function] = true;
     }
 
-    fn find_written_out(&mut self, is_form: fn(&str, &str) -> bool) {
+    fn find_written_out(&mut self, is_written_out: fn(&str, &str) -> bool) {
         let mut has_changed = true;
         while std::mem::take(&mut has_changed) {
             for (index, function) in
@@ -130,7 +130,7 @@ impl<'p> Functions<'p> {
                 function.scope.body.each_node(&mut |node| {
                     is |= match self.find(node) {
                         Some(callee) => self.written_out[callee],
-                        None => is_form(domain(node.rest.domain()), node.rest.op_type()),
+                        None => is_written_out(domain(node.rest.domain()), node.rest.op_type()),
                     };
                 });
                 self.written_out[index] = is;

@@ -5,19 +5,19 @@ mod batched;
 use ir::{Attributes, DType, Tensor, Type, Value};
 
 use super::declared::Declared;
-use super::forms::{
-    Read, SourceNode, Translation, apply, bind, body, flag, given, number, stack, tensor, times,
-};
 use super::frame::Bound;
 use super::origin::Inside;
 use super::terms::bounded;
+use super::translation::{
+    Read, SourceNode, Translation, apply, bind, body, flag, given, number, stack, tensor, times,
+};
 use super::walk::Walk;
 use crate::Error;
 use crate::program::{Body, Node, Port};
 use crate::proto::AttributeProto;
 
 /// The function that writes out an operator of this name, if it branches or loops.
-pub(super) fn form(op_type: &str) -> Option<Translation> {
+pub(super) fn translation(op_type: &str) -> Option<Translation> {
     match op_type {
         "If" => Some(branch),
         "Loop" => Some(repeat),
@@ -28,7 +28,7 @@ pub(super) fn form(op_type: &str) -> Option<Translation> {
 
 /// If: the side that the condition takes.
 fn branch<'p>(walk: &mut Walk<'p, '_>, &SourceNode { node, .. }: &SourceNode<'p, '_>) -> Result<(), Error> {
-    let Read { is: condition, from } = flag(walk, super::forms::need(node, 0)?)?;
+    let Read { is: condition, from } = flag(walk, super::translation::need(node, 0)?)?;
     let (taken, other) = (body(node, "then_branch")?, body(node, "else_branch")?);
     let (taken, other) = if condition { (taken, other) } else { (other, taken) };
     if taken.outputs.len() != other.outputs.len() {
@@ -256,7 +256,7 @@ fn scan<'p>(
         return bind(walk, node, results);
     }
     let scan = Scan::read(walk, node, attributes)?;
-    let states = (0..scan.states).map(|i| walk.frame.get(super::forms::need(node, i)?).cloned());
+    let states = (0..scan.states).map(|i| walk.frame.get(super::translation::need(node, i)?).cloned());
     let initial: Vec<Bound> = states.collect::<Result<_, _>>()?;
     let results = scan.run(walk, &initial, 0)?;
     bind(walk, node, results)

@@ -9,15 +9,15 @@ mod linear;
 
 use ir::{Attributes, Value};
 
-use super::forms::{SourceNode, Translation, bind};
 use super::frame::Bound;
 use super::given::GivenAttributes;
 use super::terms::{misshapen, operands, there};
+use super::translation::{SourceNode, Translation, bind};
 use super::walk::Walk;
 use crate::Error;
 
 /// The function that writes out an operator of this name, if it is one of this module.
-pub(super) fn form(op_type: &str) -> Option<Translation> {
+pub(super) fn translation(op_type: &str) -> Option<Translation> {
     match op_type {
         "CausalConvWithState" => Some(convolved),
         "LinearAttention" => Some(linear::attention),
@@ -131,7 +131,7 @@ fn rotated<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result<(
     let (sin, cos) = (product(walk, 1, first)?, product(walk, 0, second)?);
     let imaginary = walk.op("Add", &[sin, cos])?;
     let mut y = if is_interleaved {
-        let pairs = super::forms::stack(walk, &[real, imaginary], 4, &[])?;
+        let pairs = super::translation::stack(walk, &[real, imaginary], 4, &[])?;
         let shape = [&split_ty.shape[..3], &[turned]].concat();
         walk.reshaped(pairs, &shape)?
     } else {

@@ -8,11 +8,11 @@ use ir::datum::{item_of, length_of, presence_of, shape_of};
 use ir::{DType, Datum, DatumKind, Held, Interface, NodeKind, Strings, Tensor, Type, Value, Wanted};
 
 use super::declared::Declared;
-use super::forms;
 use super::frame::{Bound, Sequence, Texts};
 use super::known::{Elements, Known};
 use super::sequence::{length, presence};
 use super::strings;
+use super::translation;
 use super::walk::Walk;
 use crate::Error;
 use crate::program::{Body, Port, ValueId};
@@ -181,7 +181,7 @@ fn give(walk: &mut Walk<'_, '_>, port: &Port, name: &str, bound: Bound) -> Resul
         Bound::Strings(texts) => {
             let rank = [texts.shape.len() as i64];
             let shape = walk.integers(DType::I64, &rank, |i| texts.shape[i].into())?;
-            let shape = forms::given_value(walk, shape, &texts.given)?;
+            let shape = translation::given_value(walk, shape, &texts.given)?;
             walk.graph.output(shape_of(name), shape);
             give_items(walk, name, &texts.items, &texts.given)?;
             return Ok(None);
@@ -196,7 +196,7 @@ fn give(walk: &mut Walk<'_, '_>, port: &Port, name: &str, bound: Bound) -> Resul
 
 fn give_items(walk: &mut Walk<'_, '_>, name: &str, items: &[Value], given: &[Value]) -> Result<(), Error> {
     for (i, &item) in items.iter().enumerate() {
-        let item = forms::given_value(walk, item, given)?;
+        let item = translation::given_value(walk, item, given)?;
         walk.graph.output(item_of(name, i), item);
     }
     Ok(())

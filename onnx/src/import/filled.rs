@@ -6,9 +6,9 @@ use ir::{Attributes, DType, Tensor, Type, Value};
 use ops::schema::{self, Schema};
 
 use super::attribute;
-use super::forms::{SourceNode, Translation, apply, bind, given_value, need};
 use super::frame::Bound;
 use super::given::GivenAttributes;
+use super::translation::{SourceNode, Translation, apply, bind, given_value, need};
 use super::walk::Walk;
 use crate::Error;
 
@@ -16,7 +16,7 @@ use crate::Error;
 const MOST_ELEMENTS: i128 = 1 << 24;
 
 /// The function that writes out an operator of this name, if it fills a tensor.
-pub(super) fn form(op_type: &str) -> Option<Translation> {
+pub(super) fn translation(op_type: &str) -> Option<Translation> {
     match op_type {
         "ConstantOfShape" => Some(constant_of_shape),
         "Range" => Some(range),

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use ir::Tensor;
 
-use super::forms::SourceNode;
+use super::translation::SourceNode;
 use crate::external::External;
 use crate::proto::AttributeProto;
 use crate::{Error, tensor};

@@ -9,11 +9,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use ir::{Attributes, DType, Value};
 
-use super::forms::{SourceNode, Translation, bind, given_value};
 use super::frame::Bound;
 use super::given::GivenAttributes;
 use super::strings;
 use super::terms::{misshapen, operands, there};
+use super::translation::{SourceNode, Translation, bind, given_value};
 use super::walk::Walk;
 use crate::Error;
 
@@ -21,7 +21,7 @@ use crate::Error;
 const MOST: i64 = 1 << 26;
 
 /// The function that writes out an operator of this name, if it counts n-grams.
-pub(super) fn form(op_type: &str) -> Option<Translation> {
+pub(super) fn translation(op_type: &str) -> Option<Translation> {
     match op_type {
         "TfIdfVectorizer" => Some(vectorizer),
         _ => None,

@@ -5,16 +5,16 @@
 
 use ir::{Attributes, DType, Value};
 
-use super::forms::{SourceNode, Translation, bind, given_value};
 use super::frame::Bound;
 use super::given::GivenAttributes;
 use super::placed::list;
 use super::terms::{misshapen, operands, there};
+use super::translation::{SourceNode, Translation, bind, given_value};
 use super::walk::Walk;
 use crate::Error;
 
 /// The function that writes out an operator of this name, if it makes a grid.
-pub(super) fn form(op_type: &str) -> Option<Translation> {
+pub(super) fn translation(op_type: &str) -> Option<Translation> {
     match op_type {
         "AffineGrid" => Some(affine),
         _ => None,
@@ -48,7 +48,7 @@ fn affine<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result<()
         rows.push(walk.op_with("Expand", &Attributes::new().ints("shape", sizes), &[along])?);
     }
     rows.push(ones);
-    let positions = super::forms::stack(walk, &rows, 0, &[])?;
+    let positions = super::translation::stack(walk, &rows, 0, &[])?;
     let count: i64 = sizes.iter().product();
     let positions = walk.reshaped(positions, &[axes + 1, count])?;
     let moved = walk.op("MatMul", &[theta, positions])?;

@@ -9,14 +9,14 @@
 use ir::{Attributes, DType, Type, Value};
 
 use super::attribute;
-use super::forms::{SourceNode, Translation, bind};
 use super::frame::Bound;
 use super::terms::{misshapen, operands, there};
+use super::translation::{SourceNode, Translation, bind};
 use super::walk::Walk;
 use crate::Error;
 
 /// The function that writes out an operator of this name, if it computes with integers.
-pub(super) fn form(op_type: &str) -> Option<Translation> {
+pub(super) fn translation(op_type: &str) -> Option<Translation> {
     match op_type {
         "ConvInteger" => Some(conv_integer),
         "MatMulInteger" => Some(matmul_integer),

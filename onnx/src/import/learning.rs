@@ -13,8 +13,8 @@ mod trees;
 
 use ir::{Attributes, DType, Tensor, Type, Value};
 
-use super::forms::{SourceNode, Translation, bind, one};
 use super::frame::Bound;
+use super::translation::{SourceNode, Translation, bind, one};
 use super::walk::Walk;
 use crate::Error;
 
@@ -22,7 +22,7 @@ use crate::Error;
 pub(super) const DOMAIN: &str = "ai.onnx.ml";
 
 /// What adds an operator of that name of the domain.
-pub(super) fn form(op_type: &str) -> Option<Translation> {
+pub(super) fn translation(op_type: &str) -> Option<Translation> {
     match op_type {
         "ArrayFeatureExtractor" => Some(scaling::array_feature_extractor),
         "Binarizer" => Some(scaling::binarizer),
@@ -41,7 +41,7 @@ pub(super) fn form(op_type: &str) -> Option<Translation> {
 
 /// The operand of a node, which must be f32 and have an axis of features.
 fn features(walk: &mut Walk<'_, '_>, source: &SourceNode<'_, '_>) -> Result<Value, Error> {
-    let x = super::forms::tensor(walk, source.node, 0)?;
+    let x = super::translation::tensor(walk, source.node, 0)?;
     let ty = walk.graph.ty(x);
     if ty.dtype != DType::F32 {
         return Err(Error::unsupported("operand 0", format!("it is {ty}, and is read where it is f32")));

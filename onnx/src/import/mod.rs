@@ -17,7 +17,7 @@
 //! | `operator` | one operator |
 //! | `function` | functions, typed for each use or written out |
 //! | `old` | definitions of opsets before 13 |
-//! | `forms`, `control`, `sequence`, `filled`, `recurrent`, `resize` | branches, loops, sequences, optionals, filled tensors, recurrent networks and what resizes, written out |
+//! | `translation`, `control`, `sequence`, `filled`, `recurrent`, `resize` | branches, loops, sequences, optionals, filled tensors, recurrent networks and what resizes, written out |
 //! | `opaque` | operators that nobody here knows: numbers stand for what they give |
 //! | `attention` | queries, keys and values, written out |
 //! | `decoding` | what else language models decode with, written out |
@@ -60,7 +60,6 @@ mod declared;
 mod decoding;
 mod entrance;
 mod filled;
-mod forms;
 mod frame;
 mod function;
 mod given;
@@ -91,6 +90,7 @@ mod strings;
 mod suppressed;
 mod terms;
 mod training;
+mod translation;
 mod unique;
 mod walk;
 
@@ -249,7 +249,7 @@ pub fn specialise(program: &Program, options: &Options<'_>) -> Result<Imported, 
         spelled: standard::spelled_as(opset, declared),
         ours: header.producer_name() == PRODUCER,
         options,
-        functions: context::Functions::new(program, nodes::is_form)?,
+        functions: context::Functions::new(program, nodes::is_written_out)?,
         specialised: Vec::new(),
         unknown: BTreeSet::new(),
         sizes: BTreeMap::new(),

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use super::context::domain;
-use super::forms::{SourceNode, Translation};
 use super::frame::Bound;
+use super::translation::{SourceNode, Translation};
 use super::walk::Walk;
 use super::{
     attention, attribute, control, decoding, filled, function, grams, grid, integral, learning, losses, old,
@@ -39,7 +39,8 @@ pub(super) fn step<'p>(walk: &mut Walk<'p, '_>, node: &'p Node) -> Result<(), Er
             walk.context.is_written_out = true;
             walk.written_out(node, |walk| strings::apply(walk, &source))
         }
-        ("", op_type, declared) => match old::form(op_type, declared).or_else(|| form(op_type)) {
+        ("", op_type, declared) => match old::translation(op_type, declared).or_else(|| translation(op_type))
+        {
             Some(form) => {
                 let source = SourceNode { node, attributes: &attributes };
                 walk.context.is_written_out = true;
@@ -55,7 +56,7 @@ pub(super) fn step<'p>(walk: &mut Walk<'p, '_>, node: &'p Node) -> Result<(), Er
         },
         (domain, op_type, _) => {
             let source = SourceNode { node, attributes: &attributes };
-            match other(domain).map(|form| form(op_type)) {
+            match other(domain).map(|translations| translations(op_type)) {
                 Some(Some(form)) => {
                     walk.context.is_written_out = true;
                     walk.written_out(node, |walk| form(walk, &source))
@@ -119,57 +120,57 @@ fn resolve<'p>(walk: &Walk<'p, '_>, node: &'p Node) -> Result<Vec<Cow<'p, Attrib
 }
 
 /// The groups of operators that are written out in others.
-const FORMS: &[Forms] = &[
-    control::form,
-    sequence::form,
-    filled::form,
-    recurrent::form,
-    resize::form,
-    losses::form,
-    attention::form,
-    decoding::form,
-    integral::form,
-    placed::form,
-    signal::form,
-    grid::form,
-    unique::form,
-    grams::form,
-    suppressed::form,
-    sampled::form,
-    strings::form,
-    random::form,
+const TRANSLATIONS: &[Translations] = &[
+    control::translation,
+    sequence::translation,
+    filled::translation,
+    recurrent::translation,
+    resize::translation,
+    losses::translation,
+    attention::translation,
+    decoding::translation,
+    integral::translation,
+    placed::translation,
+    signal::translation,
+    grid::translation,
+    unique::translation,
+    grams::translation,
+    suppressed::translation,
+    sampled::translation,
+    strings::translation,
+    random::translation,
 ];
 
 /// What adds an operator of that name, if it is written out in others: it holds bodies, handles sequences, fills a tensor or goes
 /// step by step.
-fn form(op_type: &str) -> Option<Translation> {
-    FORMS.iter().find_map(|form| form(op_type))
+fn translation(op_type: &str) -> Option<Translation> {
+    TRANSLATIONS.iter().find_map(|translations| translations(op_type))
 }
 
 /// What adds the operators of a group, by their names.
-type Forms = fn(&str) -> Option<Translation>;
+type Translations = fn(&str) -> Option<Translation>;
 
 /// ONNX's other domains, each with what adds its operators.
-const OTHERS: &[(&str, Forms)] = &[
-    (learning::DOMAIN, learning::form),
-    (training::DOMAIN, training::form),
-    (attention::flexible::DOMAIN, attention::flexible::form),
+const OTHERS: &[(&str, Translations)] = &[
+    (learning::DOMAIN, learning::translation),
+    (training::DOMAIN, training::translation),
+    (attention::flexible::DOMAIN, attention::flexible::translation),
 ];
 
-fn other(domain: &str) -> Option<fn(&str) -> Option<Translation>> {
-    OTHERS.iter().find(|(name, _)| *name == domain).map(|&(_, form)| form)
+fn other(domain: &str) -> Option<Translations> {
+    OTHERS.iter().find(|(name, _)| *name == domain).map(|&(_, translations)| translations)
 }
 
 /// Whether an operator of that name in a domain is written out in others.
-pub(super) fn is_form(domain: &str, op_type: &str) -> bool {
-    let form = if domain.is_empty() { Some(form as fn(&str) -> Option<Translation>) } else { other(domain) };
-    form.is_some_and(|form| form(op_type).is_some())
+pub(super) fn is_written_out(domain: &str, op_type: &str) -> bool {
+    let translations = if domain.is_empty() { Some(translation as Translations) } else { other(domain) };
+    translations.is_some_and(|translations| translations(op_type).is_some())
 }
 
 /// Whether an operator of a domain is read in some opset.
 pub(super) fn knows(domain: &str, op_type: &str) -> bool {
     let is_operator = || op_type == "Constant" || ops::find(op_type).is_some();
-    is_form(domain, op_type) || domain.is_empty() && is_operator()
+    is_written_out(domain, op_type) || domain.is_empty() && is_operator()
 }
 
 /// Whether this Identity only gives a value a further name: because this program made it so, or because there is no

@@ -12,8 +12,8 @@ use std::ops::RangeInclusive;
 use ir::{Attributes, DType, Tensor, Type};
 use ops::schema::{self, Schema};
 
-use super::forms::{SourceNode, Translation, bind, one, tensor};
 use super::frame::Bound;
+use super::translation::{SourceNode, Translation, bind, one, tensor};
 use super::walk::Walk;
 use super::{attribute, operator};
 use crate::Error;
@@ -90,7 +90,7 @@ fn reading(schema: &Schema) -> Reading {
 }
 
 /// What writes out an operator of that name in an opset, if its definition there is an old one with another meaning.
-pub(super) fn form(op_type: &str, declared: u32) -> Option<Translation> {
+pub(super) fn translation(op_type: &str, declared: u32) -> Option<Translation> {
     let schema = schema::in_force(op_type, declared).filter(|_| OPSETS.contains(&declared))?;
     match reading(schema) {
         Out(form) => Some(form),

@@ -6,9 +6,9 @@
 
 use ir::{Attributes, DType, Type, Value};
 
-use super::forms::{SourceNode, apply, bind};
 use super::frame::Bound;
 use super::random::in_any_order;
+use super::translation::{SourceNode, apply, bind};
 use super::walk::Walk;
 use crate::Error;
 

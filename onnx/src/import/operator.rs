@@ -6,8 +6,8 @@ use ops::{Op, Operator, Reject, Spec, schema};
 
 use super::attribute;
 use super::context::Context;
-use super::forms::apply;
 use super::standard;
+use super::translation::apply;
 use super::walk::{Walk, too_many_outputs};
 use crate::Error;
 use crate::names::static_slots;

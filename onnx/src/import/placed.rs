@@ -11,15 +11,15 @@ pub(super) use blocks::Window;
 
 use ir::{Attributes, DType, Value};
 
-use super::forms::{SourceNode, Translation, bind, given_value};
 use super::frame::Bound;
 use super::given::GivenAttributes;
 use super::terms::{misshapen, operands, there};
+use super::translation::{SourceNode, Translation, bind, given_value};
 use super::walk::Walk;
 use crate::Error;
 
 /// The function that writes out an operator of this name, if it is one of this module.
-pub(super) fn form(op_type: &str) -> Option<Translation> {
+pub(super) fn translation(op_type: &str) -> Option<Translation> {
     match op_type {
         "CenterCropPad" => Some(centred),
         "Col2Im" => Some(blocks::put_together),
@@ -35,7 +35,7 @@ pub(super) fn list(
     source: &SourceNode<'_, '_>,
     i: usize,
 ) -> Result<(Vec<i64>, Option<Value>), Error> {
-    let (tensor, from) = walk.read(super::forms::need(source.node, i)?)?;
+    let (tensor, from) = walk.read(super::translation::need(source.node, i)?)?;
     let sizes: Vec<i64> = tensor.to_i128s().into_iter().map(|size| size as i64).collect();
     if tensor.shape().len() != 1 || sizes.iter().any(|&size| size < 0) {
         return Err(misshapen(i, &tensor.ty(), "a list of sizes"));

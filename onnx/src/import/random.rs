@@ -12,16 +12,16 @@ use ir::{Attributes, DType, Type, Value};
 use ops::schema;
 
 use super::context::domain;
-use super::forms::{SourceNode, Translation, apply, bind};
 use super::frame::Bound;
 use super::given::GivenAttributes;
 use super::terms::{misshapen, operands, there};
+use super::translation::{SourceNode, Translation, apply, bind};
 use super::walk::Walk;
 use crate::program::{Node, Program};
 use crate::{Error, tensor};
 
 /// What adds an operator of that name, if its elements are drawn at random.
-pub(super) fn form(op_type: &str) -> Option<Translation> {
+pub(super) fn translation(op_type: &str) -> Option<Translation> {
     match op_type {
         "RandomUniform" => Some(uniform),
         "RandomUniformLike" => Some(uniform_like),
@@ -48,7 +48,7 @@ fn draws_numbers(node: &Node) -> bool {
     let draws = match node.rest.op_type() {
         // It draws where an operand says that a network is trained.
         "Dropout" => node.inputs.get(2).is_some_and(Option::is_some),
-        op_type => form(op_type).is_some(),
+        op_type => translation(op_type).is_some(),
     };
     draws && domain(node.rest.domain()).is_empty()
 }

@@ -14,16 +14,16 @@ use ir::{Attributes, Type, Value};
 use cells::{Cell, State};
 use weights::Weights;
 
-use super::forms::{SourceNode, Translation, apply, bind, one, tensor};
 use super::frame::Bound;
 use super::terms::operands;
+use super::translation::{SourceNode, Translation, apply, bind, one, tensor};
 use super::walk::{Walk, few};
 use crate::Error;
 use crate::program::Node;
 use crate::proto::AttributeProto;
 
 /// The function that writes out an operator of this name, if it is a recurrent network.
-pub(super) fn form(op_type: &str) -> Option<Translation> {
+pub(super) fn translation(op_type: &str) -> Option<Translation> {
     match op_type {
         "RNN" => Some(|walk, source| write(walk, source, Cell::Rnn)),
         "GRU" => Some(|walk, source| write(walk, source, Cell::Gru)),
@@ -279,5 +279,5 @@ fn results(
 
 /// Tensors of one shape along a new first axis.
 fn stacked(walk: &mut Walk<'_, '_>, items: &[Value]) -> Result<Value, Error> {
-    super::forms::stack(walk, items, 0, &[])
+    super::translation::stack(walk, items, 0, &[])
 }

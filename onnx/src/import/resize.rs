@@ -21,15 +21,15 @@ use ir::{Attributes, DType, Type, Value};
 
 use axes::Axis;
 
-use super::forms::{self, SourceNode, Translation, bind, given_value};
 use super::frame::Bound;
 use super::given::GivenAttributes;
 use super::terms::{operands, there};
+use super::translation::{self, SourceNode, Translation, bind, given_value};
 use super::walk::Walk;
 use crate::Error;
 
 /// The function that writes out an operator of this name, if it resizes.
-pub(super) fn form(op_type: &str) -> Option<Translation> {
+pub(super) fn translation(op_type: &str) -> Option<Translation> {
     match op_type {
         "Resize" | "Upsample" => Some(resize),
         _ => None,
@@ -202,7 +202,7 @@ fn gathered(
     let places = places.collect::<Result<Vec<i128>, Error>>()?;
     let places = walk.integers(DType::I64, &[axis.after], |i| places[i])?;
     let along = Attributes::new().int("axis", axis.at as i64);
-    forms::one(walk, "Gather", &along, &[x, places])
+    translation::one(walk, "Gather", &along, &[x, places])
 }
 
 fn place(coordinate: f64, nearest: Nearest) -> i64 {

@@ -9,12 +9,12 @@ mod regions;
 
 use ir::{Attributes, DType, Value};
 
-use super::forms::Translation;
+use super::translation::Translation;
 use super::walk::Walk;
 use crate::Error;
 
 /// The function that writes out an operator of this name, if it takes samples.
-pub(super) fn form(op_type: &str) -> Option<Translation> {
+pub(super) fn translation(op_type: &str) -> Option<Translation> {
     match op_type {
         "DeformConv" => Some(deformed::conv),
         "RoiAlign" => Some(regions::align),

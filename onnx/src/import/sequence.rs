@@ -4,19 +4,19 @@
 use ir::{Attributes, DType, Value};
 
 use super::declared::Declared;
-use super::forms::{
-    Read, SourceNode, Translation, apply, bind, body, given_value, need, number, stack, tensor, whole,
-};
 use super::frame::{Bound, Sequence};
 use super::origin::Inside;
 use super::terms::{misshapen, operands, there};
+use super::translation::{
+    Read, SourceNode, Translation, apply, bind, body, given_value, need, number, stack, tensor, whole,
+};
 use super::walk::{Walk, few};
 use crate::Error;
 use crate::program::{Node, ValueId};
 use crate::tensor::dtype_of;
 
 /// What adds an operator of that name, if it handles sequences or optionals.
-pub(super) fn form(op_type: &str) -> Option<Translation> {
+pub(super) fn translation(op_type: &str) -> Option<Translation> {
     match op_type {
         "SequenceEmpty" => Some(none),
         "SequenceConstruct" => Some(construct),

@@ -13,16 +13,16 @@ use ir::{Attributes, DType, Value};
 
 use turns::{Direction, Transform};
 
-use super::forms::{Read, SourceNode, Translation, bind, given_value, whole};
 use super::frame::Bound;
 use super::given::GivenAttributes;
 use super::terms::{misshapen, operands, there};
+use super::translation::{Read, SourceNode, Translation, bind, given_value, whole};
 use super::walk::Walk;
 use crate::Error;
 use crate::tensor;
 
 /// The function that writes out an operator of this name, if it is about signals.
-pub(super) fn form(op_type: &str) -> Option<Translation> {
+pub(super) fn translation(op_type: &str) -> Option<Translation> {
     match op_type {
         "BlackmanWindow" => Some(|walk, source| window(walk, source, &[0.42, -0.5, 0.08])),
         "DFT" => Some(dft),

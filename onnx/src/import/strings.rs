@@ -18,10 +18,10 @@ use std::sync::Arc;
 use ir::datum::text_of;
 use ir::{DType, Strings, Value};
 
-use super::forms::{SourceNode, Translation, bind, given_value, need};
 use super::frame::{Bound, Texts};
 use super::given::GivenAttributes;
 use super::terms::misshapen;
+use super::translation::{SourceNode, Translation, bind, given_value, need};
 use super::walk::Walk;
 use crate::external::External;
 use crate::program::{Node, ValueId};
@@ -31,8 +31,11 @@ use crate::{Error, tensor};
 /// How many strings there may be in one tensor.
 const MOST: usize = 1 << 16;
 
+/// How many bytes the strings of one result may have together.
+const MOST_BYTES: usize = 1 << 26;
+
 /// The function that writes out an operator of this name, if it takes strings alone.
-pub(super) fn form(op_type: &str) -> Option<Translation> {
+pub(super) fn translation(op_type: &str) -> Option<Translation> {
     match op_type {
         "RegexFullMatch" => Some(pattern::matched),
         "StringConcat" => Some(concatenated),
@@ -183,6 +186,13 @@ struct Pairs {
 fn pairs(walk: &mut Walk<'_, '_>, node: &Node) -> Result<Pairs, Error> {
     let (a, b) = (read(walk, node, 0)?, read(walk, node, 1)?);
     let (shape, places) = broadcast(&a.shape, &b.shape)?;
+    // Before any is made: a string that is put behind itself twenty times is a million times as long.
+    let bytes = places.iter().map(|&[i, j]| a.texts[i].len() + b.texts[j].len());
+    let bytes = bytes.fold(0, usize::saturating_add);
+    if bytes > MOST_BYTES {
+        let why = format!("they have {bytes} bytes together, of at most {MOST_BYTES}");
+        return Err(Error::unsupported("strings", why));
+    }
     let texts = places.into_iter().map(|[i, j]| [a.texts[i].clone(), b.texts[j].clone()]).collect();
     Ok(Pairs { shape, texts, from: a.from.into_iter().chain(b.from).collect() })
 }

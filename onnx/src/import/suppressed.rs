@@ -9,15 +9,15 @@ use std::sync::Arc;
 
 use ir::{DType, Tensor, Value};
 
-use super::forms::{SourceNode, Translation, bind, given_value, need};
 use super::frame::Bound;
 use super::given::GivenAttributes;
 use super::terms::{misshapen, operands, there};
+use super::translation::{SourceNode, Translation, bind, given_value, need};
 use super::walk::Walk;
 use crate::Error;
 
 /// The function that writes out an operator of this name, if it is NonMaxSuppression.
-pub(super) fn form(op_type: &str) -> Option<Translation> {
+pub(super) fn translation(op_type: &str) -> Option<Translation> {
     match op_type {
         "NonMaxSuppression" => Some(suppressed),
         _ => None,

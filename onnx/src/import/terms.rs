@@ -4,7 +4,7 @@
 use ir::{Attributes, DType, Tensor, Type, Value};
 use ops::schema::{self, Arity, Parameter};
 
-use super::forms::{self, SourceNode};
+use super::translation::{self, SourceNode};
 use super::walk::Walk;
 use crate::Error;
 
@@ -93,7 +93,7 @@ impl Walk<'_, '_> {
         attributes: &Attributes,
         operands: &[Value],
     ) -> Result<Value, Error> {
-        forms::one(self, name, attributes, operands)
+        translation::one(self, name, attributes, operands)
     }
 
     /// A constant of floats.

@@ -8,10 +8,10 @@
 
 use ir::{DType, Value};
 
-use super::forms::{SourceNode, Translation, bind, tensor};
 use super::frame::Bound;
 use super::given::GivenAttributes;
 use super::terms::misshapen;
+use super::translation::{SourceNode, Translation, bind, tensor};
 use super::walk::Walk;
 use crate::Error;
 
@@ -19,7 +19,7 @@ use crate::Error;
 pub(super) const DOMAIN: &str = "ai.onnx.preview.training";
 
 /// What adds an operator of that name of the domain.
-pub(super) fn form(op_type: &str) -> Option<Translation> {
+pub(super) fn translation(op_type: &str) -> Option<Translation> {
     match op_type {
         "Adagrad" => Some(adagrad),
         "Adam" => Some(adam),

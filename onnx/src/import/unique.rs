@@ -7,10 +7,10 @@ use std::collections::BTreeMap;
 
 use ir::{Attributes, DType, Tensor, Value};
 
-use super::forms::{SourceNode, Translation, bind, given_value};
 use super::frame::Bound;
 use super::given::GivenAttributes;
 use super::terms::{operands, there};
+use super::translation::{SourceNode, Translation, bind, given_value};
 use super::walk::Walk;
 use crate::Error;
 
@@ -18,7 +18,7 @@ use crate::Error;
 const MOST: i64 = 1 << 24;
 
 /// The function that writes out an operator of this name, if it is Unique.
-pub(super) fn form(op_type: &str) -> Option<Translation> {
+pub(super) fn translation(op_type: &str) -> Option<Translation> {
     match op_type {
         "Unique" => Some(unique),
         _ => None,

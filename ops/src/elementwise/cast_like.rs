@@ -54,6 +54,6 @@ impl Operator for CastLike {
 tables! {
     the_dtype_is_that_of_the_other_operand: "
         CastLike(f32[2] {1.5, -2}, i8[3]) = i8[2] {1, -2}
-        CastLike(f32[], f8e4m3fn[]) {round_mode = 'sideways'} is refused
+        CastLike(f32[], f8e4m3fn[]) {round_mode = 'sideways'} is refused: attribute `round_mode` is sideways; it must be one of up, down, nearest
     ";
 }

@@ -70,6 +70,6 @@ tables! {
         Transpose(i8[2, 1, 3]) {perm = [1, 2, 0]} = i8[1, 3, 2] {0, 3, 1, 4, 2, 5}
         Transpose(i8[2, 1, 3]) {perm = [1, 0, 2]} = i8[1, 2, 3] {0, 1, 2, 3, 4, 5}
         Transpose(i8[2, 1, 3]) {perm = [0, 0, 1]} is refused: axis 0 is named twice
-        Transpose(i8[2]) {perm = [-1]} is refused
+        Transpose(i8[2]) {perm = [-1]} is refused: attribute `perm` is [-1]; it must be a list of numbers that are 0 or more
     ";
 }

@@ -76,7 +76,7 @@ tables! {
         LpPool(x) {kernel_shape = [2], p = 1} = f64[1, 1, 2] {3, 5}
         // The third roots of 9 and 35.
         LpPool(x) {kernel_shape = [2], p = 3} ≈ f64[1, 1, 2] {2.0800838230519041, 3.2710663101885897}
-        LpPool(x) {kernel_shape = [2], p = 0} is refused
+        LpPool(x) {kernel_shape = [2], p = 0} is refused: attribute `p` is 0; it must be 1 or more
     ";
     padding_is_zeros: "
         x = f64[1, 1, 2] {-1, -2}; y = f64[1, 1, 3] {-1, -2, -3}

@@ -14,7 +14,7 @@
 //! | `Op(x, _, u8[] {1}) {axis = 1} = f32[2] {3, nan}` | what an operator gives: `,` separates operands, and results |
 //! | `Op(x) ≈ f64[2] {√2, 1/3}` | what it gives, but for the last places |
 //! | `Op(f32[2, 3]): f32[2]` | the types of what it gives |
-//! | `Op(x) is refused: axis 3 is outside of rank 1` | that its attributes or its operands are refused, and why, if that is said |
+//! | `Op(x) is refused: axis 3 is outside of rank 1` | that its attributes or its operands are refused, and why; if that is not said, its operands |
 //! | `for T of f32, i8` | a first line: the table holds of each of the dtypes, `T` below |
 //! | `Op(f32[2]) has the hazards [Always]` | its [`Hazard`](crate::Hazard)s, as Rust shows them |
 //! | `Op(f32[2]) is there since 20` | the first opset that has such a use ([`since`](crate::Facts::since)) |
@@ -120,6 +120,8 @@ impl<'t> Call<'t> {
     }
 
     fn check_refused(&self, why: &str) {
+        // Else an attribute that is misspelt would do.
+        assert!(!why.is_empty() || self.op.is_ok(), "{}, but its attributes are: {:?}", self.line, self.op);
         match self.given() {
             Ok(given) => panic!("{}, but it gives {given:?}", self.line),
             Err(found) => assert!(why.is_empty() || why == found, "{}, but: {found}", self.line),
@@ -226,6 +228,11 @@ const LAST_PLACES: f64 = 64.0;
 /// Whether a tensor is of the type of another one, and has its numbers, or numbers that are off by so many last places.
 fn is_near(a: &Tensor, b: &Tensor, off: f64) -> bool {
     let Some(format) = a.dtype().float().filter(|_| a.ty() == b.ty()) else { return a == b };
+    assert!(
+        off == 0.0 || format.precision() >= 24,
+        "the last places of a number of {} are most of it",
+        a.dtype()
+    );
     let off = off * format.epsilon();
     let is_near = |(a, b): (f64, f64)| a == b || (a.is_nan() && b.is_nan()) || (a - b).abs() <= off * b.abs();
     a.to_f64s().into_iter().zip(b.to_f64s()).all(is_near)

@@ -10,7 +10,7 @@ use worker::{Outcome, WorkerError};
 
 use super::{AskedAlone, Blamed, Suspect};
 use crate::composite::{Composite, composites};
-use crate::forms::{self, BoundProgram, Forms, Led, Parameter, ProgramForm, Undone};
+use crate::forms::{self, Forms, Led, Parameter, ProgramForm, TargetProgram, Undone};
 use crate::symptom_match::{SymptomMatch, same_cause};
 use harness::case;
 use harness::isolate::Trial;
@@ -58,7 +58,7 @@ impl Suspect<'_> {
         &self,
         target: &Target,
         finding: &Finding,
-        BoundProgram { program, interface }: &BoundProgram,
+        TargetProgram { program, interface }: &TargetProgram,
     ) -> Result<Blamed, WorkerError> {
         let inputs = interface.values_of(&case::named(self.model, self.inputs.to_vec()));
         let seen = self.ask_seen(target, finding, program, &inputs)?;
@@ -98,7 +98,7 @@ impl Suspect<'_> {
         match inside.and_then(|without| Some((forms::lead(&without, &inputs).ok()?, without))) {
             Some((Led { model, inputs, interface, .. }, program)) => {
                 let suspect = Suspect::new(&model, &inputs, self.profile);
-                suspect.blame_form(target, finding, &BoundProgram { program, interface })
+                suspect.blame_form(target, finding, &TargetProgram { program, interface })
             }
             // Where the target does not run the model it may lack what an operator is written out in, and one that fails alone is as good a
             // suspect as there is.

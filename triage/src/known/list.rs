@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use oracles::Finding;
-use semver::{Version, VersionReq};
+use semver::{Comparator, Op, Version, VersionReq};
 use serde::Deserialize;
 
 use super::content::{KnownError, read, text_of};
@@ -168,9 +168,16 @@ impl KnownEntry {
         self.signature.engine()
     }
 
-    /// The entry that covers one signature, of one version of its engine; of all versions where this is no number.
+    /// The entry that covers one signature, of one version of its engine; of all versions where this has no number.
     pub fn exactly(signature: String, version: &str, finding: String, expires: Date) -> Self {
-        let versions = VersionReq::parse(&format!("={version}")).ok();
+        let is = |Version { major, minor, patch, pre, .. }| Comparator {
+            op: Op::Exact,
+            major,
+            minor: Some(minor),
+            patch: Some(patch),
+            pre,
+        };
+        let versions = parse_version(version).map(|version| VersionReq { comparators: vec![is(version)] });
         Self { signature: Pattern::from(signature), versions, finding, expires, note: None }
     }
 
@@ -312,6 +319,15 @@ expires = "2026-01-31"
             assert!(known.entries().iter().any(|e| e.is_about(engine, "1.31.1")));
         }
         assert!(known.covering("1.31.1", "onnxruntime_webgpu | Sign f32 dense | mismatch nan").is_empty());
+    }
+
+    #[test]
+    fn an_entry_for_one_version_is_for_no_other() {
+        for (version, other) in [("0.27.0", "0.27.1"), ("0.27.0.post1", "0.27.1"), ("3.13.0rc1", "3.12.0")] {
+            let entry =
+                KnownEntry::exactly("a | b".to_owned(), version, "here".to_owned(), date("2027-01-01"));
+            assert!(entry.is_about("a", version) && !entry.is_about("a", other), "{version}: {entry:?}");
+        }
     }
 
     #[test]

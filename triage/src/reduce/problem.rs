@@ -9,7 +9,7 @@ use ir::{Datum, Interface, NodeId, NodeKind, Operation, Tensor};
 use onnx::program::Program;
 use ops::{Model, Op};
 
-use crate::forms::{self, BoundProgram, Led, lead};
+use crate::forms::{self, Led, TargetProgram, lead};
 use crate::sides;
 use harness::case::{self, Case};
 use harness::isolate::Trial;
@@ -23,7 +23,7 @@ pub struct Problem {
     /// The values of its variables, in order.
     pub inputs: Vec<Tensor>,
     /// The program that leads to the model for these inputs, where targets get that: it says more than the model.
-    pub program: Option<Arc<BoundProgram>>,
+    pub program: Option<Arc<TargetProgram>>,
 }
 
 impl Problem {
@@ -36,7 +36,7 @@ impl Problem {
     pub fn of_case(case: &Case) -> Self {
         let inputs = case::tensors(&case.inputs);
         let interface = Interface::of(&case.model);
-        let written = |program: &Program| BoundProgram { program: program.clone(), interface };
+        let written = |program: &Program| TargetProgram { program: program.clone(), interface };
         let program = case.program.as_ref().map(written).map(Arc::new);
         Self { model: case.model.clone(), inputs, program }
     }
@@ -49,15 +49,15 @@ impl Problem {
             output.map(|output| model.graph.ty(output.value).clone())
         };
         program.declare_outputs(&interface.outputs, tensor);
-        let says_more = BoundProgram::says_more(&program, is_specialised);
-        let program = says_more.then(|| Arc::new(BoundProgram { program, interface }));
+        let says_more = TargetProgram::says_more(&program, is_specialised);
+        let program = says_more.then(|| Arc::new(TargetProgram { program, interface }));
         Ok(Self { model, inputs, program })
     }
 
     /// The problem as a target takes it: without defaults that other values override, where it makes constants of them.
     pub(super) fn for_target(&self, target: &Target) -> Cow<'_, Self> {
         let plainer = || {
-            let BoundProgram { program, interface } = self.program.as_deref()?;
+            let TargetProgram { program, interface } = self.program.as_deref()?;
             let inputs = interface.values_of(&self.named());
             Self::of_program(forms::without_overridden_defaults(program, &inputs)?, &inputs).ok()
         };

@@ -42,7 +42,7 @@ fn accept(common: Common, args: &Accept) -> anyhow::Result<Exit> {
     if common.json {
         screen::json(&json!({ "list": args.list, "accepted": signatures, "skipped": skipped }))?;
     } else {
-        let added = format!("{} entries added to {}", entries.len(), args.list.display());
+        let added = format!("entries added to {}: {}", args.list.display(), entries.len());
         let skipped = skipped.iter().map(|skipped| {
             format!("not added, unless --only names it in full: {}\n    {}", skipped.signature, skipped.why)
         });

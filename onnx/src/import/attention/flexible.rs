@@ -7,17 +7,17 @@ use ir::{Attributes, DType, Value};
 
 use super::{precise, repeated, scores, sizes};
 use crate::Error;
-use crate::import::forms::{SourceNode, Translation, bind, tensor};
 use crate::import::frame::Bound;
 use crate::import::given::GivenAttributes;
 use crate::import::origin::Inside;
+use crate::import::translation::{SourceNode, Translation, bind, tensor};
 use crate::import::walk::Walk;
 
 /// The domain.
 pub(in crate::import) const DOMAIN: &str = "ai.onnx.preview";
 
 /// What adds an operator of that name of the domain.
-pub(in crate::import) fn form(op_type: &str) -> Option<Translation> {
+pub(in crate::import) fn translation(op_type: &str) -> Option<Translation> {
     match op_type {
         "FlexAttention" => Some(attention),
         _ => None,

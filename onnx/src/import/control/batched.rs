@@ -7,9 +7,9 @@ use ir::Value;
 
 use super::{Scan, Scanned};
 use crate::Error;
-use crate::import::forms::{body, number, stack, tensor};
 use crate::import::frame::Bound;
 use crate::import::terms::misshapen;
+use crate::import::translation::{body, number, stack, tensor};
 use crate::import::walk::Walk;
 use crate::program::Node;
 use crate::proto::AttributeProto;

@@ -4,10 +4,10 @@ use ir::{DType, Value};
 
 use crate::Error;
 use crate::import::attention::usual_scale;
-use crate::import::forms::{SourceNode, bind};
 use crate::import::frame::Bound;
 use crate::import::given::GivenAttributes;
 use crate::import::terms::{misshapen, operands, there};
+use crate::import::translation::{SourceNode, bind};
 use crate::import::walk::{Walk, few};
 
 /// How the state changes.

@@ -9,10 +9,10 @@ use ir::{Attributes, DType, Tensor, Value};
 use super::trees::few;
 use super::{chosen, transformed};
 use crate::Error;
-use crate::import::forms::{SourceNode, bind, tensor};
 use crate::import::frame::Bound;
 use crate::import::given::GivenAttributes;
 use crate::import::terms::misshapen;
+use crate::import::translation::{SourceNode, bind, tensor};
 use crate::import::walk::Walk;
 
 /// What a branch asks of its feature.

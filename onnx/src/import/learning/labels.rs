@@ -3,14 +3,15 @@
 //! Of numbers it is written out: where a number is the last key that it equals, there the value is taken from a table, and what is no key
 //! comes last in it. What strings are, or become, is read.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use ir::{Attributes, DType, Tensor, Type, Value};
 
-use crate::import::forms::{SourceNode, bind, given_value, need, tensor as operand};
 use crate::import::frame::Bound;
 use crate::import::given::GivenAttributes;
 use crate::import::strings::{self, Read};
+use crate::import::translation::{SourceNode, bind, given_value, need, tensor as operand};
 use crate::import::walk::Walk;
 use crate::proto::AttributeProto;
 use crate::{Error, tensor};
@@ -177,8 +178,7 @@ fn places(walk: &mut Walk<'_, '_>, source: &SourceNode<'_, '_>, keys: &List) -> 
     match keys {
         List::Texts(keys) => {
             let Read { shape, texts, from } = strings::read(walk, source.node, 0)?;
-            let place = |text: &String| keys.iter().rposition(|key| key == text).unwrap_or(keys.len());
-            Ok((shape, texts.iter().map(place).collect(), from))
+            Ok((shape, last_places(keys, &texts), from))
         }
         List::Numbers(keys) => {
             let (x, from) = walk.read(need(source.node, 0)?)?;
@@ -186,19 +186,23 @@ fn places(walk: &mut Walk<'_, '_>, source: &SourceNode<'_, '_>, keys: &List) -> 
                 return Err(Error::invalid("operand 0", format!("it is {}, and keys {}", x.ty(), keys.ty())));
             }
             strings::few(x.len())?;
-            let same = |a: f64, b: f64| a == b || a.is_nan() && b.is_nan();
-            let places: Vec<usize> = if x.dtype().is_float() {
-                let keys = keys.to_f64s();
-                let place = |x: f64| keys.iter().rposition(|&key| same(key, x)).unwrap_or(keys.len());
-                x.to_f64s().into_iter().map(place).collect()
+            let places = if x.dtype().is_float() {
+                // All NaN are alike, and so are both zeros.
+                let bits = |x: f64| if x.is_nan() { f64::NAN } else { x + 0.0 }.to_bits();
+                let bits = |of: &Tensor| of.to_f64s().into_iter().map(bits).collect::<Vec<_>>();
+                last_places(&bits(keys), &bits(&x))
             } else {
-                let keys = keys.to_i128s();
-                let place = |x: i128| keys.iter().rposition(|&key| key == x).unwrap_or(keys.len());
-                x.to_i128s().into_iter().map(place).collect()
+                last_places(&keys.to_i128s(), &x.to_i128s())
             };
             Ok((x.ty().shape, places, from.into_iter().collect()))
         }
     }
+}
+
+/// The place of the last key that is equal to each element, or one behind all keys.
+fn last_places<T: Ord>(keys: &[T], elements: &[T]) -> Vec<usize> {
+    let last: BTreeMap<&T, usize> = keys.iter().zip(0..).collect();
+    elements.iter().map(|element| last.get(element).copied().unwrap_or(keys.len())).collect()
 }
 
 /// The values of numbers, from a table.

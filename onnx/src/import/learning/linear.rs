@@ -4,9 +4,9 @@ use ir::{Attributes, Value};
 
 use super::{classified, constant, one, rows, transformed};
 use crate::Error;
-use crate::import::forms::{SourceNode, bind};
 use crate::import::frame::Bound;
 use crate::import::given::GivenAttributes;
+use crate::import::translation::{SourceNode, bind};
 use crate::import::walk::Walk;
 
 /// Rows times weights, so many results for each; the weights of a result stand beside each other.

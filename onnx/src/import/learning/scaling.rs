@@ -4,9 +4,9 @@ use ir::{Attributes, Value};
 
 use super::{constant, features, one};
 use crate::Error;
-use crate::import::forms::{SourceNode, bind, tensor};
 use crate::import::frame::Bound;
 use crate::import::given::GivenAttributes;
+use crate::import::translation::{SourceNode, bind, tensor};
 use crate::import::walk::Walk;
 
 /// Scaler: an offset is taken away, then it is multiplied. Each is one number, or one for each feature.

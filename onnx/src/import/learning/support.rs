@@ -4,9 +4,9 @@ use ir::{Attributes, Value};
 
 use super::{constant, one, rows, transformed};
 use crate::Error;
-use crate::import::forms::{SourceNode, bind};
 use crate::import::frame::Bound;
 use crate::import::given::GivenAttributes;
+use crate::import::translation::{SourceNode, bind};
 use crate::import::walk::Walk;
 
 /// SVMRegressor: the sum of each vector's coefficient times the kernel of row and vector, and rho.

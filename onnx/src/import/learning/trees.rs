@@ -11,9 +11,9 @@ use ir::{Attributes, DType, Value};
 
 use super::{chosen, classified, constant, integers, one, rows, transformed};
 use crate::Error;
-use crate::import::forms::{SourceNode, bind};
 use crate::import::frame::Bound;
 use crate::import::given::GivenAttributes;
+use crate::import::translation::{SourceNode, bind};
 use crate::import::walk::Walk;
 
 /// How many elements a matrix may have.

@@ -4,10 +4,10 @@ use ir::{Attributes, DType};
 
 use super::list;
 use crate::Error;
-use crate::import::forms::{SourceNode, bind, given_value};
 use crate::import::frame::Bound;
 use crate::import::given::GivenAttributes;
 use crate::import::terms::{misshapen, operands, there};
+use crate::import::translation::{SourceNode, bind, given_value};
 use crate::import::walk::Walk;
 
 /// A window that goes over some axes.

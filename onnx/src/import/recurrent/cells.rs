@@ -5,7 +5,7 @@ use ir::{Attributes, Value};
 use super::weights::{Of, Sum, Weights};
 use super::{Settings, Sizes, one};
 use crate::Error;
-use crate::import::forms::apply;
+use crate::import::translation::apply;
 use crate::import::walk::Walk;
 
 /// Which network it is.

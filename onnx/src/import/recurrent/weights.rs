@@ -5,7 +5,7 @@ use ir::{Attributes, Type, Value};
 use super::cells::Cell;
 use super::{Sizes, one};
 use crate::Error;
-use crate::import::forms::tensor;
+use crate::import::translation::tensor;
 use crate::import::walk::Walk;
 use crate::program::Node;
 

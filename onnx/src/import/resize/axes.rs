@@ -6,8 +6,8 @@ use ir::{Tensor, Value};
 
 use super::{Policy, Settings, Transformation};
 use crate::Error;
-use crate::import::forms::SourceNode;
 use crate::import::given::GivenAttributes;
+use crate::import::translation::SourceNode;
 use crate::import::walk::Walk;
 
 /// An axis that gets another size.
@@ -259,13 +259,19 @@ fn size(size: i128) -> Result<i64, Error> {
     if (0..=MOST).contains(&size) {
         return Ok(size as i64);
     }
-    Err(Error::unsupported("sizes", format!("{size} is not from 0 to {MOST}")))
+    if size < 0 {
+        return Err(Error::invalid("sizes", format!("an axis of {size} elements is asked for")));
+    }
+    Err(Error::unsupported("sizes", format!("an axis of {size} elements is longer than {MOST}")))
 }
 
 /// The size that a scale gives: the product, rounded down, where f32 does not round it before.
 fn scaled(before: i64, scale: f32) -> Result<i64, Error> {
     let exact = (before as f64 * f64::from(scale)).floor();
-    if scale.is_nan() || scale <= 0.0 || exact > MOST as f64 {
+    if scale.is_nan() || scale <= 0.0 {
+        return Err(Error::invalid("scales", format!("{scale} is not above 0")));
+    }
+    if exact > MOST as f64 {
         return Err(Error::unsupported("scales", format!("{before} elements times {scale}")));
     }
     if exact != f64::from((before as f32 * scale).floor()) {

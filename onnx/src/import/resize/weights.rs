@@ -6,7 +6,7 @@ use super::axes::Axis;
 use super::coordinates;
 use super::{Mode, Settings};
 use crate::Error;
-use crate::import::forms;
+use crate::import::translation;
 use crate::import::walk::Walk;
 
 /// How many weights there may be between two axes.
@@ -34,7 +34,7 @@ pub(super) fn weighed(
     let last = axis.before - 1;
     let elements = walk.integers(DType::I64, &taps.shape(), |i| taps.place(i).clamp(0, last).into())?;
     let gathered =
-        forms::one(walk, "Gather", &Attributes::new().int("axis", axis.at as i64), &[x, elements])?;
+        translation::one(walk, "Gather", &Attributes::new().int("axis", axis.at as i64), &[x, elements])?;
     let mut shape = taps.shape().to_vec();
     shape.resize(2 + ty.rank() - 1 - axis.at, 1);
     let weights = walk.reshaped(weights, &shape)?;

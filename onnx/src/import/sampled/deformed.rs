@@ -7,11 +7,11 @@ use ir::{Attributes, DType, Value};
 
 use super::{Range, Taps, few, weighed};
 use crate::Error;
-use crate::import::forms::{SourceNode, bind, given_value, need};
 use crate::import::frame::Bound;
 use crate::import::given::GivenAttributes;
 use crate::import::placed::Window;
 use crate::import::terms::{misshapen, operands, there};
+use crate::import::translation::{SourceNode, bind, given_value, need};
 use crate::import::walk::{self, Walk};
 
 /// The sizes of what takes part.

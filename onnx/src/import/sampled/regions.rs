@@ -7,10 +7,10 @@ use ir::{Attributes, DType, Value};
 
 use super::{Range, Taps, few, weighed};
 use crate::Error;
-use crate::import::forms::{SourceNode, bind, given_value, need};
 use crate::import::frame::Bound;
 use crate::import::given::GivenAttributes;
 use crate::import::terms::{misshapen, operands, there};
+use crate::import::translation::{SourceNode, bind, given_value, need};
 use crate::import::walk::Walk;
 
 /// How many samples a part of a region may have along an axis.

@@ -7,10 +7,10 @@
 use ir::{DType, Value};
 
 use super::number;
-use crate::import::forms::{SourceNode, bind, given_value, need};
 use crate::import::frame::Bound;
 use crate::import::given::GivenAttributes;
 use crate::import::terms::misshapen;
+use crate::import::translation::{SourceNode, bind, given_value, need};
 use crate::import::walk::Walk;
 use crate::{Error, tensor};
 

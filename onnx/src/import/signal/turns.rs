@@ -61,9 +61,12 @@ impl Transform {
                 format!("it is {ty}, with {parts} parts of each number"),
             ));
         }
-        if !(1..1 << 24).contains(&self.length) {
-            let why = format!("a transform of {} numbers is not there", self.length);
-            return Err(Error::unsupported("operand 1", why));
+        let length = format!("a transform of {} numbers", self.length);
+        if self.length < 1 {
+            return Err(Error::invalid("operand 1", format!("it asks for {length}")));
+        }
+        if self.length >= 1 << 24 {
+            return Err(Error::unsupported("operand 1", format!("{length} is too large")));
         }
         let (half, n) = (self.length / 2 + 1, self.length);
         let most = if self.direction == Direction::FromHalf { half } else { n };

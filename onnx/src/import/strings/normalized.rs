@@ -2,10 +2,12 @@
 //!
 //! Which letters beyond ASCII are the capitals of which hangs on the locale: where that would count, it is refused.
 
+use std::collections::BTreeSet;
+
 use super::{Read, made, misshaped, read};
 use crate::Error;
-use crate::import::forms::{SourceNode, bind};
 use crate::import::given::GivenAttributes;
+use crate::import::translation::{SourceNode, bind};
 use crate::import::walk::Walk;
 
 /// What becomes of the case of letters.
@@ -62,7 +64,7 @@ pub(super) fn normalized<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_
 /// The strings that are none of the words, in their case.
 fn kept(texts: &[String], stopped: &[String], is_exact: bool, case: Case) -> Result<Vec<String>, Error> {
     let alike = |text: &str| if is_exact { Ok(text.to_owned()) } else { Case::Lower.of(text) };
-    let stopped = stopped.iter().map(|word| alike(word)).collect::<Result<Vec<String>, Error>>()?;
+    let stopped = stopped.iter().map(|word| alike(word)).collect::<Result<BTreeSet<String>, Error>>()?;
     let mut left = Vec::with_capacity(texts.len());
     for text in texts {
         if stopped.is_empty() || !stopped.contains(&alike(text)?) {

@@ -9,9 +9,9 @@ use regex::RegexBuilder;
 
 use super::{Read, read};
 use crate::Error;
-use crate::import::forms::{SourceNode, bind, given_value};
 use crate::import::frame::Bound;
 use crate::import::given::GivenAttributes;
+use crate::import::translation::{SourceNode, bind, given_value};
 use crate::import::walk::Walk;
 
 /// How many bytes a compiled expression may take.

@@ -7,9 +7,9 @@ use ir::DType;
 
 use super::{Read, made, read};
 use crate::Error;
-use crate::import::forms::{SourceNode, bind, given_value};
 use crate::import::frame::Bound;
 use crate::import::given::GivenAttributes;
+use crate::import::translation::{SourceNode, bind, given_value};
 use crate::import::walk::Walk;
 
 pub(super) fn split<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result<(), Error> {

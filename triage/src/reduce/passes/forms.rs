@@ -4,14 +4,14 @@ use onnx::program::Program;
 
 use super::{Candidates, chunks};
 use crate::composite;
-use crate::forms::{BoundProgram, Forms};
+use crate::forms::{Forms, TargetProgram};
 use crate::reduce::interest::Shown;
 use crate::reduce::problem::Problem;
 
 pub(super) fn candidates(shown: &Shown) -> Candidates<'_> {
     let problem = &shown.problem;
     let Some(written) = &problem.program else { return Box::new(std::iter::empty()) };
-    let BoundProgram { program, interface } = &**written;
+    let TargetProgram { program, interface } = &**written;
     let inputs = interface.values_of(&problem.named());
     let flat = Problem::flat(problem.model.clone(), problem.inputs.clone());
     let forms = Forms::of(program, &inputs);

@@ -14,7 +14,7 @@ use onnx::proto::{TensorShapeProto, ValueInfoProto};
 
 use super::Candidates;
 use super::values::simpler;
-use crate::forms::BoundProgram;
+use crate::forms::TargetProgram;
 use crate::reduce::interest::Shown;
 use crate::reduce::problem::Problem;
 use crate::reduce::scalar::{Part, slice};
@@ -53,7 +53,7 @@ pub(super) fn numbers(shown: &Shown) -> Candidates<'_> {
 
 impl<'a> ProgramTensors<'a> {
     fn of(problem: &'a Problem) -> Option<Self> {
-        let BoundProgram { program, interface } = &**problem.program.as_ref()?;
+        let TargetProgram { program, interface } = &**problem.program.as_ref()?;
         let inputs = interface.values_of(&problem.named());
         let body = &program.main.body;
         let constants = body.initializers.iter().filter_map(|initializer| {

@@ -1,4 +1,5 @@
-//! What branches, loops, sequences and filled tensors have in common: they become nodes that move tensors, or none.
+//! What the operators have in common that import writes out in others: branches, loops, sequences, filled tensors, transforms,
+//! recurrent nets, trees.
 //!
 //! Which way they go is read from values. What comes out of them is given those values ([`ir::Node::given`]).
 
@@ -18,7 +19,7 @@ pub(super) struct SourceNode<'p, 'a> {
     pub(super) attributes: &'a [&'a AttributeProto],
 }
 
-/// What adds a node that holds bodies or handles sequences.
+/// What adds the nodes that an operator is written out in.
 pub(super) type Translation = for<'p, 'c, 'a> fn(&mut Walk<'p, 'c>, &SourceNode<'p, 'a>) -> Result<(), Error>;
 
 /// The body that an attribute holds.
