@@ -353,3 +353,17 @@ fn a_log_sum_of_exponentials_of_f64_overflows_as_it_is_defined() {
     assert!(accepts(&of(-750.0), &[f64::NEG_INFINITY], profile));
     assert!(accepts(&of(700.0), &[700.0], profile) && !accepts(&of(700.0), &[700.001], profile));
 }
+
+#[test]
+fn between_two_elements_a_sample_is_a_weighted_sum_or_a_share_of_their_difference() {
+    let text = "onnxsmith 1 opset 22 graph { %0: f32[1, 1, 1, 2] = variable \"x\" %1: f32[1, 1, 1, 2] = variable \"grid\" \
+                %2: f32[1, 1, 1, 1] = GridSample(%0, %1) {mode = \"linear\", align_corners = 1} return \"y\" = %2 }";
+    let grid = [0.985_510_826_110_839_8, 0.0];
+    for profile in [&Profile::TIGHT, &Profile::DECLARED] {
+        let expected = reference(text, &[&[7.0, -0.25], &grid], profile);
+        // All steps of the sum are exact here. 7.25 times the share is not.
+        assert!(accepts(&expected, &[-0.197_476_744_651_794_43], profile), "{}", profile.name);
+        assert!(accepts(&expected, &[-0.197_476_863_861_083_98], profile), "{}", profile.name);
+        assert!(!accepts(&expected, &[-0.197_5], profile), "{}", profile.name);
+    }
+}

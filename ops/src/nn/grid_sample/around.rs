@@ -327,7 +327,8 @@ impl<R: Copy> Weights<R> {
     }
 }
 
-/// The sum over the elements of the first axis of what there is on the others, from a place on the axes before.
+/// The sum over the elements of the first axis of what there is on the others, from a place on the axes before. Between two elements
+/// that is a line: from the first one on by a share of their difference, as `rten` has it.
 fn nested<S: Arith>(a: &S, along: &[Taps<S::R>], image: &[S::R], place: usize) -> S::R {
     let Some((taps, others)) = along.split_first() else { return image[place] };
     let mut terms = Vec::with_capacity(taps.len());
@@ -336,5 +337,9 @@ fn nested<S: Arith>(a: &S, along: &[Taps<S::R>], image: &[S::R], place: usize) -
         let here = here.unwrap_or_else(|| a.real(0.0));
         terms.push((added(a, here, tap.is_taken), a.round(tap.weight)));
     }
-    a.dot(terms.into_iter())
+    let sum = a.dot(terms.iter().copied());
+    match terms[..] {
+        [(below, _), (above, share)] => a.either(sum, || a.add(below, a.mul(a.sub(above, below), share))),
+        _ => sum,
+    }
 }
