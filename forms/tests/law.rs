@@ -151,8 +151,9 @@ fn each_form_leads_back_to_the_same_values() {
             }
         }
         println!("{}: {met} of {MODELS} models", form.name);
-        // The rarest, `shared constant`, has a place in 109 of 1,200.
-        assert!(met >= MODELS / 15, "{} has a place in {met} of {MODELS} models", form.name);
+        // The rarest has a place in 109 of 1,200.
+        let least = if form.name == "shared constant" { MODELS / 15 } else { MODELS / 10 };
+        assert!(met >= least, "{} has a place in {met} of {MODELS} models", form.name);
     }
 }
 
