@@ -100,15 +100,14 @@ fn uses(spec: &'static Spec) -> Vec<Turn> {
 }
 
 impl Turns {
-    /// The due uses of the graph of this number, in an opset. Graphs in a row take all uses within the settings
-    /// before a use comes again.
+    /// The due uses of the graph of this number, in an opset, those of narrow dtypes apart ([`in_opset`](Self::in_opset) has them).
+    /// Graphs in a row take all uses within the settings before a use comes again.
     pub fn of(settings: &Settings, policy: &dyn Policy, opset: u32, number: u64) -> Self {
-        let [usual, narrow] = &*ALL;
-        let due = |round: &Round| round.due(settings, policy, opset, number);
-        Self { usual: due(usual), narrow: due(narrow) }
+        let [usual, _] = &*ALL;
+        Self { usual: usual.due(settings, policy, opset, number), narrow: Vec::new() }
     }
 
-    /// The oldest opset that has all of them, those of narrow dtypes apart.
+    /// The oldest opset that has all of them.
     pub fn since(&self) -> u32 {
         self.usual.iter().map(Turn::since).max().unwrap_or(*ir::graph::OPSETS.start())
     }
