@@ -40,7 +40,11 @@ pub fn reduce<T: Clone, U>(
 }
 
 /// A tensor of the same shape in which every lane along `axes` is replaced by as many new elements.
-pub fn map<T: Clone, U: Clone>(x: &ArrayD<T>, axes: &[usize], f: impl FnMut(&[T]) -> Vec<U>) -> ArrayD<U> {
+pub fn map<T: Clone, U: Clone>(
+    x: &ArrayD<T>,
+    axes: &[usize],
+    mut f: impl FnMut(&[T]) -> Vec<U>,
+) -> ArrayD<U> {
     let mut walked = axes.to_vec();
     walked.sort_unstable();
     let order: Vec<usize> = (0..x.ndim()).filter(|a| !axes.contains(a)).chain(walked).collect();
@@ -49,8 +53,9 @@ pub fn map<T: Clone, U: Clone>(x: &ArrayD<T>, axes: &[usize], f: impl FnMut(&[T]
     for (to, &from) in order.iter().enumerate() {
         back[from] = to;
     }
-    let moved = array(&permuted, Lanes::new(x, axes).iter().flat_map(f).collect());
-    moved.permuted_axes(back).as_standard_layout().into_owned()
+    let mut items = Vec::with_capacity(x.len());
+    Lanes::new(x, axes).iter().for_each(|lane| items.extend(f(lane)));
+    array(&permuted, items).permuted_axes(back).as_standard_layout().into_owned()
 }
 
 /// The tensor with its last axis moved to the position given.

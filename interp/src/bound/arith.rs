@@ -447,17 +447,7 @@ impl Arith for Bound<'_> {
 
     fn exact<const N: usize>(&self, zs: [Whole; N], f: impl Fn([i128; N]) -> Option<i128>) -> Whole {
         let result = f(zs.map(|z| z.value));
-        let value = result.unwrap_or(0);
-        if zs.iter().any(|z| z.state == State::Undefined) {
-            Whole::undefined(value)
-        } else if zs.iter().any(|z| z.state != State::Sure) {
-            Whole::one_of(zs, value, f)
-        } else if result.is_none() {
-            Whole::undefined(value)
-        } else {
-            let is_one = zs.iter().all(|z| z.made == Made::Stored);
-            Whole { made: if is_one { Made::Step } else { Made::Steps }, ..Whole::sure(value) }
-        }
+        Whole::stepped(&zs, result, &|values| f(std::array::from_fn(|i| values[i])))
     }
     fn peek(&self, z: Whole) -> Option<i128> {
         (z.state == State::Sure).then_some(z.value)

@@ -317,23 +317,36 @@ impl Whole {
         Self { value, state: State::Undefined, made: Made::Stored }
     }
 
-    /// What a function gives of integers some of which implementations may have otherwise: between the least and the greatest of its
+    /// What a step on integers gives: `result` of the reference's, `None` where it is not defined for these.
+    /// Not generic, as every such step of an operator would be compiled with a copy of it.
+    pub(super) fn stepped(zs: &[Self], result: Option<i128>, step: &dyn Fn(&[i128]) -> Option<i128>) -> Self {
+        let value = result.unwrap_or(0);
+        if zs.iter().any(|z| z.state == State::Undefined) {
+            Self::undefined(value)
+        } else if zs.iter().any(|z| z.state != State::Sure) {
+            Self::one_of(zs, value, step)
+        } else if result.is_none() {
+            Self::undefined(value)
+        } else {
+            let is_one = zs.iter().all(|z| z.made == Made::Stored);
+            Self { made: if is_one { Made::Step } else { Made::Steps }, ..Self::sure(value) }
+        }
+    }
+
+    /// What a step gives of integers some of which implementations may have otherwise: between the least and the greatest of its
     /// results, where these are few. `value` is that of the reference's.
-    pub(super) fn one_of<const N: usize>(
-        zs: [Self; N],
-        value: i128,
-        f: impl Fn([i128; N]) -> Option<i128>,
-    ) -> Self {
-        let mut alternatives = vec![zs.map(|z| z.value)];
-        for (i, z) in zs.into_iter().enumerate() {
+    fn one_of(zs: &[Self], value: i128, step: &dyn Fn(&[i128]) -> Option<i128>) -> Self {
+        let mut alternatives = vec![Vec::new()];
+        for z in zs {
             let Some((low, high)) = z.ends() else { return Self::unsure(value) };
             if (high - low) as usize >= MOST_ALTERNATIVES / alternatives.len() {
                 return Self::unsure(value);
             }
-            let with = |all: &[i128; N], z: i128| std::array::from_fn(|at| if at == i { z } else { all[at] });
-            alternatives = alternatives.iter().flat_map(|all| (low..=high).map(|z| with(all, z))).collect();
+            let with = |all: &Vec<i128>, z| all.iter().copied().chain([z]).collect();
+            alternatives =
+                alternatives.iter().flat_map(|all| (low..=high).map(move |z| with(all, z))).collect();
         }
-        let results: Option<Vec<i128>> = alternatives.into_iter().map(f).collect();
+        let results: Option<Vec<i128>> = alternatives.iter().map(|all| step(all)).collect();
         let ends = results.and_then(|all| Some((*all.iter().min()?, *all.iter().max()?)));
         ends.map_or_else(|| Self::unsure(value), |(low, high)| Self::between(low, value, high))
     }
