@@ -1,7 +1,8 @@
 //! What the file of an operator is written with: `use crate::prelude::*;`.
 //!
-//! These are the words in which every operator is declared: types and their rules, draws, facts, number systems and the ways to walk
-//! a tensor. What some operators alone share (windows, normalisations, indices) is imported by name where it is used.
+//! These are the types and modules in which every operator is declared: types and their rules, draws, facts, number systems and the ways
+//! to walk a tensor. Functions are named with their module (`rule::axis`, `lanes::each`), so that a bare word is always of the file.
+//! What some operators alone share (windows, normalisations, indices) is imported by name where it is used.
 
 pub(crate) use ir::{Attributes, BadAttribute, DType, DTypes, Dim, Sym, Type};
 pub(crate) use ndarray::ArrayD;
@@ -13,15 +14,10 @@ pub(crate) use crate::data::{Call, Data};
 pub(crate) use crate::draw::Draw;
 pub(crate) use crate::family::{Family, Single};
 pub(crate) use crate::kind::{EitherKind, Kind, Movement, Numbers};
-pub(crate) use crate::lanes::{self, Lanes, array, broadcast, each, move_last, zip};
-pub(crate) use crate::operator::{
-    Batch, Cost, Edge, Effort, Facts, Hazard, Operator, Reads, TypeRule, dtype, elements, operand, rank,
-};
+pub(crate) use crate::lanes::{self, Lanes};
+pub(crate) use crate::operator::{self, Batch, Cost, Edge, Effort, Facts, Hazard, Operator, Reads, TypeRule};
 pub(crate) use crate::plain;
-pub(crate) use crate::rule::{
-    self, Args, Check, Reject, Rule, accepted, axes, axis, broadcast_shapes, broadcast_to, same_dtype,
-    same_shape,
-};
-pub(crate) use crate::spec::{Deviation, Row, found, list, outputs, scalar, single};
+pub(crate) use crate::rule::{self, Args, Check, Reject, Rule};
+pub(crate) use crate::spec::{self, Deviation, Row};
 #[cfg(test)]
 pub(crate) use crate::testing::table::tables;

@@ -133,7 +133,7 @@ impl<D: Dim> TypeRule<D> for Activation {
 impl Operator for Activation {
     fn facts(&self, x: &[Option<&Type>]) -> Facts {
         let edges = vec![(0, Edge::Saturation), (0, Edge::NonFinite)];
-        Facts::calculates(Cost::PerOutput(4), Batch::apart_if(rank(x, 0) >= 1), None, edges)
+        Facts::calculates(Cost::PerOutput(4), Batch::apart_if(operator::rank(x, 0) >= 1), None, edges)
     }
 
     fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {
@@ -141,7 +141,7 @@ impl Operator for Activation {
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
-        vec![Data::Real(each(c.real(0), |x| self.function.real(c.arith, &self.parameters, x)))]
+        vec![Data::Real(lanes::each(c.real(0), |x| self.function.real(c.arith, &self.parameters, x)))]
     }
 }
 

@@ -74,14 +74,18 @@ impl Operator for BitCast {
         let bits = match c.data(0) {
             Data::Real(x) => {
                 let a = a.within(from);
-                each(x, |x| a.bits(x, from))
+                lanes::each(x, |x| a.bits(x, from))
             }
             Data::Int(x) => x.clone(),
         };
         vec![match to.kind() {
-            Kind::Float(_) => Data::Real(each(&bits, |z| a.of_bits(z, |z| decoded(to, z)))),
-            Kind::Bool => Data::Int(each(&bits, |z| a.exact([z], |[z]| (0..=1).contains(&z).then_some(z)))),
-            Kind::Signed | Kind::Unsigned => Data::Int(each(&bits, |z| a.exact([z], |[z]| Some(to.wrap(z))))),
+            Kind::Float(_) => Data::Real(lanes::each(&bits, |z| a.of_bits(z, |z| decoded(to, z)))),
+            Kind::Bool => {
+                Data::Int(lanes::each(&bits, |z| a.exact([z], |[z]| (0..=1).contains(&z).then_some(z))))
+            }
+            Kind::Signed | Kind::Unsigned => {
+                Data::Int(lanes::each(&bits, |z| a.exact([z], |[z]| Some(to.wrap(z)))))
+            }
         }]
     }
 }

@@ -51,7 +51,7 @@ impl Operator for BitShift {
     }
 
     fn hazards(&self, x: &[Option<&Type>]) -> Vec<Hazard> {
-        let y = dtype(x, 1).unwrap_or(DType::U8);
+        let y = operator::dtype(x, 1).unwrap_or(DType::U8);
         if y.is_signed() {
             return Vec::new();
         }
@@ -69,7 +69,7 @@ impl Operator for BitShift {
             Direction::Left => Some(dtype.wrap(x << places)),
             Direction::Right => Some(x >> places),
         };
-        vec![Data::Int(zip(&c.extents(0), c.int(0), c.int(1), |x, y| c.arith.exact([x, y], shift)))]
+        vec![Data::Int(lanes::zip(&c.extents(0), c.int(0), c.int(1), |x, y| c.arith.exact([x, y], shift)))]
     }
 }
 

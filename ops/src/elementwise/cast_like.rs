@@ -38,11 +38,11 @@ impl<D: Dim> TypeRule<D> for CastLike {
 
 impl Operator for CastLike {
     fn facts(&self, x: &[Option<&Type>]) -> Facts {
-        convert::facts(x, dtype(x, 1))
+        convert::facts(x, operator::dtype(x, 1))
     }
 
     fn hazards(&self, x: &[Option<&Type>]) -> Vec<Hazard> {
-        convert::hazards(x, dtype(x, 1))
+        convert::hazards(x, operator::dtype(x, 1))
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {

@@ -45,7 +45,7 @@ impl<D: Dim> TypeRule<D> for Clip {
         let input = x.need(0)?;
         for bound in 1..=2 {
             if x.opt(bound).is_some() {
-                same_dtype(&[input, x.ranked(bound, 0..=0)?])?;
+                rule::same_dtype(&[input, x.ranked(bound, 0..=0)?])?;
             }
         }
         Ok(vec![input.clone()])
@@ -73,7 +73,7 @@ impl Operator for Clip {
                 // differs on infinities alone.
                 let most =
                     c.types[0].and_then(|t| t.dtype.float()).map_or(f64::INFINITY, FloatFormat::max_finite);
-                Data::Real(each(x, |x| {
+                Data::Real(lanes::each(x, |x| {
                     let x = match low {
                         Some(low) => a.max(x, low),
                         None => a.either(x, || a.max(x, a.real(-most))),
@@ -86,7 +86,7 @@ impl Operator for Clip {
             }
             Data::Int(x) => {
                 let [low, high] = [1, 2].map(|i| c.opt_int(i).and_then(|b| b.first().copied()));
-                Data::Int(each(x, |x| {
+                Data::Int(lanes::each(x, |x| {
                     let x = low.map_or(x, |low| a.exact([x, low], |[x, low]| Some(x.max(low))));
                     high.map_or(x, |high| a.exact([x, high], |[x, high]| Some(x.min(high))))
                 }))

@@ -66,9 +66,11 @@ impl Operator for Compare {
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
         let (a, shape) = (c.arith, c.extents(0));
         vec![Data::Int(if c.is_real() {
-            zip(&shape, c.real(0), c.real(1), |x, y| a.compare(self.0, x, y))
+            lanes::zip(&shape, c.real(0), c.real(1), |x, y| a.compare(self.0, x, y))
         } else {
-            zip(&shape, c.int(0), c.int(1), |x, y| a.exact([x, y], |[p, q]| Some(self.0.holds(p, q).into())))
+            lanes::zip(&shape, c.int(0), c.int(1), |x, y| {
+                a.exact([x, y], |[p, q]| Some(self.0.holds(p, q).into()))
+            })
         })]
     }
 }

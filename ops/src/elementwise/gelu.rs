@@ -66,12 +66,12 @@ impl<D: Dim> TypeRule<D> for Gelu {
 impl Operator for Gelu {
     fn facts(&self, x: &[Option<&Type>]) -> Facts {
         let cost = Cost::PerOutput(if self.tanh { 9 } else { 5 });
-        Facts::calculates(cost, Batch::apart_if(rank(x, 0) >= 1), None, vec![(0, Edge::Saturation)])
+        Facts::calculates(cost, Batch::apart_if(operator::rank(x, 0) >= 1), None, vec![(0, Edge::Saturation)])
     }
 
     /// Far out, the tangent is a quotient of infinities where it is one of exponentials, as WGSL has it.
     fn hazards(&self, x: &[Option<&Type>]) -> Vec<Hazard> {
-        let format = dtype(x, 0).and_then(DType::float);
+        let format = operator::dtype(x, 0).and_then(DType::float);
         let Some(format) = format.filter(|_| self.tanh) else { return Vec::new() };
         // Where √(2/π)·0.044715·x³, the most of the argument there, is the largest exponent of e.
         let far = libm::cbrt(libm::log(format.max_finite()) / (FRAC_2_PI.sqrt() * 0.044_715));
@@ -80,7 +80,7 @@ impl Operator for Gelu {
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
-        vec![Data::Real(each(c.real(0), |x| self.real(c.arith, x, c.dtype(0))))]
+        vec![Data::Real(lanes::each(c.real(0), |x| self.real(c.arith, x, c.dtype(0))))]
     }
 }
 

@@ -37,7 +37,7 @@ impl<D: Dim> TypeRule<D> for IsInf {
 impl Operator for IsInf {
     fn facts(&self, x: &[Option<&Type>]) -> Facts {
         let edges = vec![(0, Edge::NonFinite), (0, Edge::Limits)];
-        Facts::calculates(Cost::PerOutput(1), Batch::apart_if(rank(x, 0) >= 1), None, edges)
+        Facts::calculates(Cost::PerOutput(1), Batch::apart_if(operator::rank(x, 0) >= 1), None, edges)
     }
 
     fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {
@@ -52,7 +52,7 @@ impl Operator for IsInf {
             let positive = counts(Class::PositiveInfinity, x, self.detect_positive);
             a.exact([negative, positive], |[n, p]| Some(n | p))
         };
-        vec![Data::Int(each(c.real(0), holds))]
+        vec![Data::Int(lanes::each(c.real(0), holds))]
     }
 }
 

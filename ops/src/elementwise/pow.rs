@@ -49,7 +49,7 @@ fn integer_power(base: i128, exponent: i128) -> Option<i128> {
 impl<D: Dim> TypeRule<D> for Pow {
     fn infer(&self, x: Args<'_, D>, r: &mut dyn Rule<D>) -> Result<Vec<Type<D>>, Reject> {
         let (base, exponent) = (x.need(0)?, x.need(1)?);
-        Ok(vec![Type::new(base.dtype, broadcast_shapes(r, &[&base.shape, &exponent.shape])?)])
+        Ok(vec![Type::new(base.dtype, rule::broadcast_shapes(r, &[&base.shape, &exponent.shape])?)])
     }
 }
 
@@ -59,7 +59,7 @@ impl Operator for Pow {
     }
 
     fn hazards(&self, x: &[Option<&Type>]) -> Vec<Hazard> {
-        let [base, exponent] = [0, 1].map(|i| dtype(x, i).unwrap_or(DType::F32));
+        let [base, exponent] = [0, 1].map(|i| operator::dtype(x, i).unwrap_or(DType::F32));
         match (base.float(), exponent.is_float()) {
             // A negative base has no real power in general, and 0 has no negative one.
             (Some(format), true) => {
@@ -84,14 +84,16 @@ impl Operator for Pow {
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
         let (a, shape, dtype) = (c.arith, c.extents(0), c.outputs[0].dtype);
         vec![match (c.data(0), c.data(1)) {
-            (Data::Real(x), Data::Real(y)) => Data::Real(zip(&shape, x, y, |x, y| a.pow(x, y))),
-            (Data::Real(x), Data::Int(y)) => Data::Real(zip(&shape, x, y, |x, y| a.pow(x, a.convert(y)))),
+            (Data::Real(x), Data::Real(y)) => Data::Real(lanes::zip(&shape, x, y, |x, y| a.pow(x, y))),
+            (Data::Real(x), Data::Int(y)) => {
+                Data::Real(lanes::zip(&shape, x, y, |x, y| a.pow(x, a.convert(y))))
+            }
             (Data::Int(x), Data::Int(y)) => {
-                Data::Int(zip(&shape, x, y, |x, y| a.exact([x, y], |[p, q]| integer_power(p, q))))
+                Data::Int(lanes::zip(&shape, x, y, |x, y| a.exact([x, y], |[p, q]| integer_power(p, q))))
             }
             // ONNX: computed in floating point, then cast to the dtype of the base.
             (Data::Int(x), Data::Real(y)) => {
-                Data::Int(zip(&shape, x, y, |x, y| a.truncated_power(x, y, dtype)))
+                Data::Int(lanes::zip(&shape, x, y, |x, y| a.truncated_power(x, y, dtype)))
             }
         }]
     }

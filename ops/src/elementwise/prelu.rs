@@ -32,8 +32,8 @@ impl Single for PRelu {
 impl<D: Dim> TypeRule<D> for PRelu {
     fn infer(&self, x: Args<'_, D>, r: &mut dyn Rule<D>) -> Result<Vec<Type<D>>, Reject> {
         let (x, slope) = (x.need(0)?, x.need(1)?);
-        same_dtype(&[x, slope])?;
-        broadcast_to(r, &slope.shape, &x.shape)?;
+        rule::same_dtype(&[x, slope])?;
+        rule::broadcast_to(r, &slope.shape, &x.shape)?;
         Ok(vec![x.clone()])
     }
 }

@@ -29,8 +29,8 @@ impl Single for Where {
 impl<D: Dim> TypeRule<D> for Where {
     fn infer(&self, x: Args<'_, D>, r: &mut dyn Rule<D>) -> Result<Vec<Type<D>>, Reject> {
         let (condition, a, b) = (x.need(0)?, x.need(1)?, x.need(2)?);
-        let shape = broadcast_shapes(r, &[&condition.shape, &a.shape, &b.shape])?;
-        Ok(vec![Type::new(same_dtype(&[a, b])?, shape)])
+        let shape = rule::broadcast_shapes(r, &[&condition.shape, &a.shape, &b.shape])?;
+        Ok(vec![Type::new(rule::same_dtype(&[a, b])?, shape)])
     }
 }
 
@@ -48,8 +48,8 @@ impl EitherKind for Where {
 
     fn outputs<A: Arith, K: Kind<A>>(&self, c: &Call<'_, A>, x: &Numbers<A, K>) -> Vec<Numbers<A, K>> {
         let (shape, y) = (c.extents(0), K::operand(c, 2).expect("the type rule requires one dtype of both"));
-        let pairs = zip(&shape, x, y, |x, y| (x, y));
-        vec![zip(&shape, c.int(0), &pairs, |condition, (x, y)| K::choose(c.arith, condition, x, y))]
+        let pairs = lanes::zip(&shape, x, y, |x, y| (x, y));
+        vec![lanes::zip(&shape, c.int(0), &pairs, |condition, (x, y)| K::choose(c.arith, condition, x, y))]
     }
 }
 

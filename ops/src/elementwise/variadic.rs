@@ -48,7 +48,7 @@ impl VariadicFn {
 fn aligned<T: Copy>(shape: &[usize], operands: &[&ndarray::ArrayD<T>]) -> Vec<Vec<T>> {
     let mut places = vec![Vec::with_capacity(operands.len()); shape.iter().product()];
     for operand in operands {
-        places.iter_mut().zip(broadcast(operand, shape).iter()).for_each(|(place, &x)| place.push(x));
+        places.iter_mut().zip(lanes::broadcast(operand, shape).iter()).for_each(|(place, &x)| place.push(x));
     }
     places
 }
@@ -87,14 +87,14 @@ impl Operator for Variadic {
         vec![if c.is_real() {
             let operands: Vec<_> = (0..count).map(|i| c.real(i)).collect();
             let places = aligned(&shape, &operands);
-            Data::Real(array(&shape, places.iter().map(|terms| self.0.real(a, terms)).collect()))
+            Data::Real(lanes::array(&shape, places.iter().map(|terms| self.0.real(a, terms)).collect()))
         } else {
             let operands: Vec<_> = (0..count).map(|i| c.int(i)).collect();
             let pick = |p, q| a.exact([p, q], |[p, q]| Some(self.0.int(p, q)));
             let places = aligned(&shape, &operands).into_iter();
             let items =
                 places.map(|terms| terms.into_iter().reduce(pick).unwrap_or_else(|| a.undefined_int()));
-            Data::Int(array(&shape, items.collect()))
+            Data::Int(lanes::array(&shape, items.collect()))
         }]
     }
 }

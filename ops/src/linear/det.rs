@@ -42,7 +42,12 @@ fn cost(rows: u64) -> u64 {
 impl Operator for Det {
     fn facts(&self, x: &[Option<&Type>]) -> Facts {
         let rows = x[0].and_then(|x| x.shape.last()).map_or(0, |&m| m.max(0) as u64);
-        Facts::calculates(Cost::PerOutput(cost(rows)), Batch::apart_if(rank(x, 0) >= 3), None, Vec::new())
+        Facts::calculates(
+            Cost::PerOutput(cost(rows)),
+            Batch::apart_if(operator::rank(x, 0) >= 3),
+            None,
+            Vec::new(),
+        )
     }
 
     fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {

@@ -78,7 +78,7 @@ impl Einsum {
                 None => sizes.push((axis, size)),
                 Some((Axis::Letter(_), known)) => r.eq(*known, size)?,
                 Some((Axis::Rest(_), known)) => {
-                    *known = broadcast_shapes(r, &[&[*known], &[size]])?[0];
+                    *known = rule::broadcast_shapes(r, &[&[*known], &[size]])?[0];
                 }
             }
         }
@@ -88,8 +88,8 @@ impl Einsum {
     /// How operands that are valid are walked.
     fn walked(&self, types: &[&Type]) -> Walk {
         let ranks: Vec<usize> = types.iter().map(|ty| ty.rank()).collect();
-        let (operands, result) = accepted(self.axes(&ranks));
-        let sizes = accepted(Self::sizes(&operands, types, &mut Check));
+        let (operands, result) = rule::accepted(self.axes(&ranks));
+        let sizes = rule::accepted(Self::sizes(&operands, types, &mut Check));
         let size =
             |axis: Axis| sizes.iter().find(|(known, _)| *known == axis).map_or(1, |&(_, size)| size as usize);
         let summed = sizes.iter().map(|(axis, _)| *axis).filter(|axis| !result.contains(axis));
@@ -177,7 +177,7 @@ impl<D: Dim> TypeRule<D> for Einsum {
         let sizes = Self::sizes(&operands, &types, r)?;
         let size = |axis: &Axis| sizes.iter().find(|(known, _)| known == axis).map(|&(_, size)| size);
         let shape: Vec<D> = result.iter().filter_map(size).collect();
-        Ok(vec![Type::new(same_dtype(&types)?, shape)])
+        Ok(vec![Type::new(rule::same_dtype(&types)?, shape)])
     }
 }
 

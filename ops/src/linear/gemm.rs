@@ -59,13 +59,13 @@ impl Single for Gemm {
 impl<D: Dim> TypeRule<D> for Gemm {
     fn infer(&self, x: Args<'_, D>, r: &mut dyn Rule<D>) -> Result<Vec<Type<D>>, Reject> {
         let (a, b) = (x.ranked(0, 2..=2)?, x.ranked(1, 2..=2)?);
-        let dtype = same_dtype(&[a, b])?;
+        let dtype = rule::same_dtype(&[a, b])?;
         let (m, k) = if self.trans_a { (a.shape[1], a.shape[0]) } else { (a.shape[0], a.shape[1]) };
         let (l, n) = if self.trans_b { (b.shape[1], b.shape[0]) } else { (b.shape[0], b.shape[1]) };
         r.eq(k, l)?;
         if let Some(c) = x.opt(2) {
-            same_dtype(&[a, c])?;
-            broadcast_to(r, &c.shape, &[m, n])?;
+            rule::same_dtype(&[a, c])?;
+            rule::broadcast_to(r, &c.shape, &[m, n])?;
         }
         Ok(vec![Type::new(dtype, [m, n])])
     }
@@ -85,8 +85,9 @@ impl Gemm {
             |x: A::R, factor: f32| if factor == 1.0 { x } else { a.mul(a.real(f64::from(factor)), x) };
         let (left, right) = (oriented(c.real(0), self.trans_a), oriented(c.real(1), self.trans_b));
         let n = right.ncols();
-        let addends: Option<Vec<A::R>> =
-            c.opt_real(2).map(|b| broadcast(b, &shape).iter().map(|&b| scaled(b, self.beta)).collect());
+        let addends: Option<Vec<A::R>> = c
+            .opt_real(2)
+            .map(|b| lanes::broadcast(b, &shape).iter().map(|&b| scaled(b, self.beta)).collect());
         let addend = |i, j| addends.as_ref().map(|addends| addends[i * n + j]);
         // An accumulator may start from the addend and take products that are scaled already, so both are terms. Or
         // the sum is scaled, or the other factor. Few number systems look at more than the first.
@@ -109,7 +110,7 @@ impl Gemm {
             });
             a.either(sum, || other_scaled[at])
         };
-        array(&shape, sums.into_iter().enumerate().map(element).collect())
+        lanes::array(&shape, sums.into_iter().enumerate().map(element).collect())
     }
 
     /// The sum, or what is left of it by the rule of BLAS: what a factor of 0 stands before is not read, be it NaN.
@@ -134,9 +135,9 @@ impl Gemm {
         let (left, right) = (oriented(c.int(0), self.trans_a), oriented(c.int(1), self.trans_b));
         let product = int_product(a, &left, &right);
         let product = product.into_iter().map(|p| a.exact([p], |[p]| Some(plain::times(p, alpha))));
-        let product = array(&shape, product.collect());
+        let product = lanes::array(&shape, product.collect());
         match c.opt_int(2) {
-            Some(bias) => zip(&shape, &product, bias, |p, b| {
+            Some(bias) => lanes::zip(&shape, &product, bias, |p, b| {
                 a.exact([p, b], |[p, b]| Some(plain::plus(p, plain::times(b, beta))))
             }),
             None => product,

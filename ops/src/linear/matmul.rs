@@ -37,7 +37,7 @@ impl Single for MatMul {
 impl<D: Dim> TypeRule<D> for MatMul {
     fn infer(&self, x: Args<'_, D>, r: &mut dyn Rule<D>) -> Result<Vec<Type<D>>, Reject> {
         let (a, b) = (x.ranked_from(0, 1)?, x.ranked_from(1, 1)?);
-        let dtype = same_dtype(&[a, b])?;
+        let dtype = rule::same_dtype(&[a, b])?;
         let (mut left, mut right) = (a.shape.clone(), b.shape.clone());
         if a.rank() == 1 {
             left.insert(0, D::from(1));
@@ -47,7 +47,7 @@ impl<D: Dim> TypeRule<D> for MatMul {
         }
         let (i, j) = (left.len() - 2, right.len() - 2);
         r.eq(left[i + 1], right[j])?;
-        let mut shape = broadcast_shapes(r, &[&left[..i], &right[..j]])?;
+        let mut shape = rule::broadcast_shapes(r, &[&left[..i], &right[..j]])?;
         if a.rank() > 1 {
             shape.push(left[i]);
         }
@@ -95,7 +95,7 @@ impl Operator for MatMul {
         // A stack of matrices on the left meets one matrix on the right, or a vector.
         Facts::calculates(
             Cost::PerOutput(2 * depth),
-            Batch::apart_if(rank(x, 0) >= 2 && rank(x, 1) <= 2),
+            Batch::apart_if(operator::rank(x, 0) >= 2 && operator::rank(x, 1) <= 2),
             Some(0),
             vec![(0, Edge::Stall), (1, Edge::Stall)],
         )
@@ -109,10 +109,10 @@ impl Operator for MatMul {
         let (a, shape) = (c.arith, c.extents(0));
         vec![if c.is_real() {
             let product = multiply(c.real(0), c.real(1), &shape, |x, y| a.dots(x, y, |_, _| None));
-            Data::Real(array(&shape, product))
+            Data::Real(lanes::array(&shape, product))
         } else {
             let product = multiply(c.int(0), c.int(1), &shape, |x, y| int_product(a, x, y));
-            Data::Int(array(&shape, product))
+            Data::Int(lanes::array(&shape, product))
         }]
     }
 }

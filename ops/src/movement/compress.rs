@@ -24,7 +24,7 @@ attributes! {
 }
 
 impl Single for Compress {
-    const ROW: Row = Row::new("Compress").with(&[found("count", 1)]);
+    const ROW: Row = Row::new("Compress").with(&[spec::found("count", 1)]);
 
     fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
         let rank = d.any(1..=d.limits.max_rank)?.rank();
@@ -42,7 +42,7 @@ impl<D: Dim> TypeRule<D> for Compress<D> {
             r.le(condition.shape[0], x.count())?;
             return Ok(vec![Type::new(x.dtype, [self.count])]);
         };
-        let (along, mut y) = (axis(along, x.rank())?, x.clone());
+        let (along, mut y) = (rule::axis(along, x.rank())?, x.clone());
         r.le(condition.shape[0], x.shape[along])?;
         y.shape[along] = self.count;
         Ok(vec![y])

@@ -26,7 +26,7 @@ impl Single for Concat {
         let first = d.any(1..=d.limits.max_rank)?;
         let spelled = d.axis(first.rank())?;
         let mut pattern: Vec<_> = first.shape.iter().map(|&size| Some(size)).collect();
-        pattern[axis(spelled, first.rank()).ok()?] = None;
+        pattern[rule::axis(spelled, first.rank()).ok()?] = None;
         for _ in 0..d.int(0, 3) {
             d.matching(first.dtype, &pattern)?;
         }
@@ -37,8 +37,8 @@ impl Single for Concat {
 impl<D: Dim> TypeRule<D> for Concat {
     fn infer(&self, x: Args<'_, D>, r: &mut dyn Rule<D>) -> Result<Vec<Type<D>>, Reject> {
         let all = x.all()?;
-        let (dtype, first) = (same_dtype(&all)?, all[0]);
-        let along = axis(self.axis, first.rank())?;
+        let (dtype, first) = (rule::same_dtype(&all)?, all[0]);
+        let along = rule::axis(self.axis, first.rank())?;
         let mut shape = first.shape.clone();
         for (i, other) in all.iter().enumerate().skip(1) {
             x.ranked(i, first.rank()..=first.rank())?;
@@ -58,7 +58,7 @@ impl Movement for Concat {
     const LINEAR: Option<usize> = None;
 
     fn rearrange<T: Clone>(&self, x: &[&ArrayD<T>], y: &[Type]) -> Vec<ArrayD<T>> {
-        let axis = accepted(axis(self.axis, y[0].rank()));
+        let axis = rule::accepted(rule::axis(self.axis, y[0].rank()));
         let views: Vec<_> = x.iter().map(|x| x.view()).collect();
         let all = ndarray::concatenate(Axis(axis), &views);
         vec![all.expect("the type rule makes the other axes agree").as_standard_layout().into_owned()]

@@ -18,7 +18,7 @@ attributes! {
 }
 
 impl Single for Expand {
-    const ROW: Row = Row::new("Expand").carrying().with(&[list("shape")]);
+    const ROW: Row = Row::new("Expand").carrying().with(&[spec::list("shape")]);
 
     fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
         d.any(0..=d.limits.max_rank)?;
@@ -31,7 +31,7 @@ impl<D: Dim> TypeRule<D> for Expand<D> {
     fn infer(&self, x: Args<'_, D>, r: &mut dyn Rule<D>) -> Result<Vec<Type<D>>, Reject> {
         let x = x.need(0)?;
         self.shape.iter().try_for_each(|&d| r.le(D::from(0), d))?;
-        Ok(vec![Type::new(x.dtype, broadcast_shapes(r, &[&x.shape, &self.shape])?)])
+        Ok(vec![Type::new(x.dtype, rule::broadcast_shapes(r, &[&x.shape, &self.shape])?)])
     }
 }
 

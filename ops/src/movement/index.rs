@@ -121,7 +121,7 @@ fn within(size: i64) -> Hazard {
 
 /// Indices, at operand 1, point into an axis of the first operand.
 pub(super) fn in_range(x: &[Option<&Type>], axis: i64) -> Vec<Hazard> {
-    let size = x[0].map(|t| t.shape[accepted(rule::axis(axis, t.rank()))]);
+    let size = x[0].map(|t| t.shape[rule::accepted(rule::axis(axis, t.rank()))]);
     size.map(within).into_iter().collect()
 }
 

@@ -21,7 +21,7 @@ attributes! {
 }
 
 impl Single for NonZero {
-    const ROW: Row = Row::new("NonZero").with(&[found("count", 0)]);
+    const ROW: Row = Row::new("NonZero").with(&[spec::found("count", 0)]);
 
     fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
         let dtype = d.dtype(d.allowed())?;
@@ -72,7 +72,7 @@ impl Operator for NonZero {
             (true, false) => a.undefined_int(),
             (false, _) => a.unknown_int(),
         };
-        vec![Data::Int(array(&c.extents(0), (0..shape.len() * columns).map(element).collect()))]
+        vec![Data::Int(lanes::array(&c.extents(0), (0..shape.len() * columns).map(element).collect()))]
     }
 }
 

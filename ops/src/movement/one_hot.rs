@@ -21,7 +21,7 @@ attributes! {
 }
 
 impl Single for OneHot {
-    const ROW: Row = Row::new("OneHot").with(&[scalar("depth")]);
+    const ROW: Row = Row::new("OneHot").with(&[spec::scalar("depth")]);
 
     fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
         let most = d.limits.max_rank.checked_sub(1)?;
@@ -46,7 +46,7 @@ impl<D: Dim> TypeRule<D> for OneHot<D> {
         r.eq(values.shape[0], D::from(2))?;
         r.le(D::from(0), self.depth)?;
         let mut shape = indices.shape.clone();
-        shape.insert(axis(self.axis, indices.rank() + 1)?, self.depth);
+        shape.insert(rule::axis(self.axis, indices.rank() + 1)?, self.depth);
         Ok(vec![Type::new(values.dtype, shape)])
     }
 }
@@ -66,7 +66,7 @@ impl EitherKind for OneHot {
     fn outputs<A: Arith, K: Kind<A>>(&self, c: &Call<'_, A>, values: &Numbers<A, K>) -> Vec<Numbers<A, K>> {
         let (a, depth) = (c.arith, i128::from(self.depth));
         let indices = match c.data(0) {
-            Data::Real(x) => &each(x, |x| a.truncate(x, DType::I64)),
+            Data::Real(x) => &lanes::each(x, |x| a.truncate(x, DType::I64)),
             Data::Int(x) => x,
         };
         // A negative index counts from the end; one out of range is nowhere.
@@ -74,8 +74,8 @@ impl EitherKind for OneHot {
         let items = indices.iter().flat_map(|&z| (0..depth).map(move |place| (z, place)));
         let pick = |(z, place)| K::choose(a, hit(z, place), values[[1]], values[[0]]);
         let shape = [indices.shape(), &[self.depth as usize]].concat();
-        let lists = array(&shape, items.map(pick).collect());
-        vec![move_last(lists, accepted(axis(self.axis, shape.len())))]
+        let lists = lanes::array(&shape, items.map(pick).collect());
+        vec![lanes::move_last(lists, rule::accepted(rule::axis(self.axis, shape.len())))]
     }
 }
 

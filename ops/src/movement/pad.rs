@@ -72,7 +72,7 @@ impl PadMode {
 }
 
 impl Single for Pad {
-    const ROW: Row = Row::new("Pad").with(&[list("pads"), list("axes")]);
+    const ROW: Row = Row::new("Pad").with(&[spec::list("pads"), spec::list("axes")]);
 
     fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
         let x = d.any(0..=d.limits.max_rank)?;
@@ -113,7 +113,7 @@ impl<D: Dim> TypeRule<D> for Pad<D> {
     fn infer(&self, x: Args<'_, D>, r: &mut dyn Rule<D>) -> Result<Vec<Type<D>>, Reject> {
         let data = x.need(0)?;
         if let Some(value) = x.opt(1) {
-            same_dtype(&[data, value])?;
+            rule::same_dtype(&[data, value])?;
             // A list of one element passes for a scalar, as it does in practice.
             r.eq(x.ranked(1, 0..=1)?.count(), D::from(1))?;
         }

@@ -22,7 +22,7 @@ attributes! {
 }
 
 impl Single for Reshape {
-    const ROW: Row = Row::new("Reshape").with(&[list("shape")]);
+    const ROW: Row = Row::new("Reshape").with(&[spec::list("shape")]);
 
     fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
         d.any(0..=d.limits.max_rank)?;

@@ -88,7 +88,7 @@ impl Reduction {
     /// The hazards of an index out of range, and those of a use that is undefined in any case.
     pub(super) fn hazards(self, x: &[Option<&Type>], places: u64, out_of_range: Vec<Hazard>) -> Vec<Hazard> {
         let [Some(data), _, Some(updates)] = x else { return out_of_range };
-        let is_undefined = self.is_undefined(data.dtype, elements(updates), places);
+        let is_undefined = self.is_undefined(data.dtype, operator::elements(updates), places);
         out_of_range.into_iter().chain(is_undefined.then_some(Hazard::Always)).collect()
     }
 
@@ -146,7 +146,7 @@ fn combined<T: Copy>(
 ) -> ArrayD<T> {
     let mut landed: Vec<Vec<T>> = vec![Vec::new(); x.len()];
     places.iter().zip(updates).for_each(|(&place, &update)| landed[place].push(update));
-    array(x.shape(), x.iter().zip(landed).map(|(&x, updates)| combine(x, &updates)).collect())
+    lanes::array(x.shape(), x.iter().zip(landed).map(|(&x, updates)| combine(x, &updates)).collect())
 }
 
 #[cfg(test)]

@@ -37,8 +37,8 @@ impl<D: Dim> TypeRule<D> for ScatterElements {
     fn infer(&self, x: Args<'_, D>, r: &mut dyn Rule<D>) -> Result<Vec<Type<D>>, Reject> {
         let (data, indices) = along(x, self.axis, r)?;
         let updates = x.need(2)?;
-        same_shape(r, &indices.shape, &updates.shape)?;
-        same_dtype(&[data, updates])?;
+        rule::same_shape(r, &indices.shape, &updates.shape)?;
+        rule::same_dtype(&[data, updates])?;
         Ok(vec![data.clone()])
     }
 }
@@ -63,7 +63,7 @@ impl Operator for ScatterElements {
     fn hazards(&self, x: &[Option<&Type>]) -> Vec<Hazard> {
         let [Some(data), Some(indices), ..] = x else { return Vec::new() };
         // Where there is a lane, it has this many places for its updates.
-        let lane = accepted(rule::axis(self.axis, data.rank()));
+        let lane = rule::accepted(rule::axis(self.axis, data.rank()));
         let places = if indices.shape[lane] > data.shape[lane] { 0 } else { u64::MAX };
         self.reduction.hazards(x, places, in_range(x, self.axis))
     }

@@ -41,8 +41,8 @@ impl<D: Dim> TypeRule<D> for ScatterNd {
         let (into, rest) = data.shape.split_at(listed(r, indices, data.rank())?);
         points_into(r, indices, into)?;
         let slices = [&indices.shape[..indices.rank() - 1], rest].concat();
-        same_shape(r, &slices, &updates.shape)?;
-        same_dtype(&[data, updates])?;
+        rule::same_shape(r, &slices, &updates.shape)?;
+        rule::same_dtype(&[data, updates])?;
         Ok(vec![data.clone()])
     }
 }
@@ -67,7 +67,7 @@ impl Operator for ScatterNd {
     }
 
     fn hazards(&self, x: &[Option<&Type>]) -> Vec<Hazard> {
-        let places = x[0].map_or(0, elements);
+        let places = x[0].map_or(0, operator::elements);
         self.reduction.hazards(x, places, lists_in_range(x, 0))
     }
 

@@ -62,7 +62,7 @@ impl Operator for Shape {
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
         let shape = &c.ty(0).shape;
         let sizes = shape[self.axes(shape.len())].iter().map(|&size| c.arith.int(size.into())).collect();
-        vec![Data::Int(array(&c.extents(0), sizes))]
+        vec![Data::Int(lanes::array(&c.extents(0), sizes))]
     }
 }
 

@@ -40,7 +40,7 @@ impl Operator for Size {
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
-        vec![Data::Int(array(&[], vec![c.arith.int(c.ty(0).count().into())]))]
+        vec![Data::Int(lanes::array(&[], vec![c.arith.int(c.ty(0).count().into())]))]
     }
 }
 

@@ -41,7 +41,12 @@ struct Cut<D> {
 }
 
 impl Single for Slice {
-    const ROW: Row = Row::new("Slice").with(&[list("starts"), list("ends"), list("axes"), list("steps")]);
+    const ROW: Row = Row::new("Slice").with(&[
+        spec::list("starts"),
+        spec::list("ends"),
+        spec::list("axes"),
+        spec::list("steps"),
+    ]);
 
     fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
         let x = d.any(0..=d.limits.max_rank)?;
@@ -84,8 +89,8 @@ impl<D: Dim> Slice<D> {
             }
         }
         let sliced = match &self.axes {
-            Some(list) => axes(list, shape.len())?,
-            None => axes(&(0..wanted as i64).collect::<Vec<_>>(), shape.len())?,
+            Some(list) => rule::axes(list, shape.len())?,
+            None => rule::axes(&(0..wanted as i64).collect::<Vec<_>>(), shape.len())?,
         };
         let mut cuts: Vec<_> = shape.iter().map(|&count| Cut { start: D::from(0), step: 1, count }).collect();
         for (i, axis) in sliced.into_iter().enumerate() {
@@ -126,7 +131,7 @@ impl Movement for Slice {
 
     fn rearrange<T: Clone>(&self, x: &[&ArrayD<T>], y: &[Type]) -> Vec<ArrayD<T>> {
         let shape: Vec<i64> = x[0].shape().iter().map(|&d| d as i64).collect();
-        let cuts = accepted(self.cuts(&mut Check, &shape));
+        let cuts = rule::accepted(self.cuts(&mut Check, &shape));
         let from = |(at, cut): (usize, &Cut<i64>)| (cut.start + at as i64 * cut.step) as usize;
         vec![lanes::build(&y[0].extents(), |at| {
             let source: Vec<usize> = at.iter().copied().zip(&cuts).map(from).collect();

@@ -22,10 +22,11 @@ attributes! {
 }
 
 impl Single for Split {
-    const ROW: Row = Row::new("Split").carrying().with(&[list("split")]).but(&[Deviation::Attributes {
-        names: &["num_outputs"],
-        why: "equal parts by count are read as the sizes they amount to",
-    }]);
+    const ROW: Row =
+        Row::new("Split").carrying().with(&[spec::list("split")]).but(&[Deviation::Attributes {
+            names: &["num_outputs"],
+            why: "equal parts by count are read as the sizes they amount to",
+        }]);
 
     fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
         let x = d.any(1..=d.limits.max_rank)?;
@@ -39,7 +40,7 @@ impl Single for Split {
 impl<D: Dim> TypeRule<D> for Split<D> {
     fn infer(&self, x: Args<'_, D>, r: &mut dyn Rule<D>) -> Result<Vec<Type<D>>, Reject> {
         let x = x.need(0)?;
-        let axis = axis(self.axis, x.rank())?;
+        let axis = rule::axis(self.axis, x.rank())?;
         let mut total = D::from(0);
         let mut parts = Vec::with_capacity(self.split.len());
         for &size in &self.split {
@@ -58,7 +59,7 @@ impl Movement for Split {
     const LINEAR: Option<usize> = Some(0);
 
     fn rearrange<T: Clone>(&self, x: &[&ArrayD<T>], y: &[Type]) -> Vec<ArrayD<T>> {
-        let axis = accepted(axis(self.axis, x[0].ndim()));
+        let axis = rule::accepted(rule::axis(self.axis, x[0].ndim()));
         let mut start = 0;
         let mut part = |ty: &Type| {
             let end = start + ty.shape[axis] as isize;

@@ -17,7 +17,7 @@ attributes! {
 }
 
 impl Single for Squeeze {
-    const ROW: Row = Row::new("Squeeze").with(&[list("axes")]);
+    const ROW: Row = Row::new("Squeeze").with(&[spec::list("axes")]);
 
     fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
         let x = if d.wanted().is_none() && d.chance(0.7) {
@@ -57,7 +57,7 @@ impl<D: Dim> TypeRule<D> for Squeeze {
         let x = x.need(0)?;
         let mut shape = x.shape.clone();
         if let Some(list) = &self.axes {
-            let gone = axes(list, x.rank())?;
+            let gone = rule::axes(list, x.rank())?;
             gone.iter().try_for_each(|&a| r.eq(D::from(1), x.shape[a]))?;
             shape = (0..x.rank()).filter(|a| !gone.contains(a)).map(|a| x.shape[a]).collect();
         } else {

@@ -18,7 +18,7 @@ attributes! {
 }
 
 impl Single for Tile {
-    const ROW: Row = Row::new("Tile").with(&[list("repeats")]);
+    const ROW: Row = Row::new("Tile").with(&[spec::list("repeats")]);
 
     fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
         let rank = d.any(0..=d.limits.max_rank)?.rank();

@@ -41,7 +41,7 @@ impl Transpose {
             Some(perm) if perm.len() != rank => {
                 Err(Reject::Length { name: "perm", found: perm.len(), wanted: rank })
             }
-            Some(perm) => axes(perm, rank),
+            Some(perm) => rule::axes(perm, rank),
         }
     }
 }
@@ -58,7 +58,7 @@ impl Movement for Transpose {
     const LINEAR: Option<usize> = Some(0);
 
     fn rearrange<T: Clone>(&self, x: &[&ArrayD<T>], _: &[Type]) -> Vec<ArrayD<T>> {
-        let order = accepted(self.order(x[0].ndim()));
+        let order = rule::accepted(self.order(x[0].ndim()));
         vec![x[0].view().permuted_axes(order).as_standard_layout().into_owned()]
     }
 }

@@ -18,7 +18,7 @@ attributes! {
 }
 
 impl Single for Trilu {
-    const ROW: Row = Row::new("Trilu").with(&[scalar("k")]);
+    const ROW: Row = Row::new("Trilu").with(&[spec::scalar("k")]);
 
     fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
         d.any(2..=d.limits.max_rank)?;

@@ -17,7 +17,7 @@ attributes! {
 }
 
 impl Single for Unsqueeze {
-    const ROW: Row = Row::new("Unsqueeze").with(&[list("axes")]);
+    const ROW: Row = Row::new("Unsqueeze").with(&[spec::list("axes")]);
 
     fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
         let rank = d.rank(1..=d.limits.max_rank)?;
@@ -36,7 +36,7 @@ impl<D: Dim> TypeRule<D> for Unsqueeze {
     fn infer(&self, x: Args<'_, D>, _: &mut dyn Rule<D>) -> Result<Vec<Type<D>>, Reject> {
         let x = x.need(0)?;
         let rank = x.rank() + self.axes.len();
-        let added = axes(&self.axes, rank)?;
+        let added = rule::axes(&self.axes, rank)?;
         let mut sizes = x.shape.iter().copied();
         let shape: Vec<D> = (0..rank)
             .filter_map(|a| if added.contains(&a) { Some(D::from(1)) } else { sizes.next() })

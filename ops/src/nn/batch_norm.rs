@@ -57,8 +57,8 @@ impl<D: Dim> TypeRule<D> for BatchNorm {
         for operand in 1..=4 {
             r.eq(x.ranked(operand, 1..=1)?.shape[0], channels(data))?;
         }
-        same_dtype(&[x.need(1)?, x.need(2)?])?;
-        same_dtype(&[x.need(3)?, x.need(4)?])?;
+        rule::same_dtype(&[x.need(1)?, x.need(2)?])?;
+        rule::same_dtype(&[x.need(3)?, x.need(4)?])?;
         if !self.training_mode {
             return Ok(vec![data.clone()]);
         }
@@ -113,7 +113,7 @@ impl Operator for BatchNorm {
     fn facts(&self, x: &[Option<&Type>]) -> Facts {
         Facts::calculates(
             Cost::PerOutput(if self.training_mode { 9 } else { 2 }),
-            Batch::apart_if(rank(x, 0) >= 1 && !self.training_mode),
+            Batch::apart_if(operator::rank(x, 0) >= 1 && !self.training_mode),
             None,
             Vec::new(),
         )
@@ -123,7 +123,7 @@ impl Operator for BatchNorm {
         if self.training_mode {
             return Vec::new();
         }
-        let most = dtype(x, 4).and_then(DType::float);
+        let most = operator::dtype(x, 4).and_then(DType::float);
         most.map(|f| Hazard::Outside { operand: 4, low: 0.0, high: f.max_finite() }).into_iter().collect()
     }
 

@@ -18,14 +18,14 @@ pub(super) fn infer<D: Dim>(x: Args<'_, D>, r: &mut dyn Rule<D>) -> Result<Type<
     some_elements(r, &data.shape[2..])?;
     for operand in 1..=2 {
         r.eq(x.ranked(operand, 1..=1)?.shape[0], data.shape[1])?;
-        same_dtype(&[data, x.need(operand)?])?;
+        rule::same_dtype(&[data, x.need(operand)?])?;
     }
     Ok(data.clone())
 }
 
 /// What holds of both, whatever the attributes; the elements are read in the dtype `stage`.
 pub(super) fn facts(x: &[Option<&Type>], stage: DType) -> Facts {
-    Facts::calculates(Cost::PerOutput(7), Batch::apart_if(rank(x, 0) >= 1), None, edges(x, stage))
+    Facts::calculates(Cost::PerOutput(7), Batch::apart_if(operator::rank(x, 0) >= 1), None, edges(x, stage))
 }
 
 /// The channels standardised `together` at a time in `stage`, then scaled and shifted.
@@ -47,5 +47,5 @@ pub(super) fn eval<A: Arith>(c: &Call<'_, A>, stage: DType, together: usize, eps
             a.affine(x, a.round(mean), a.mul(a.round(inverse), scale), bias)
         })
     });
-    vec![Data::Real(array(x.shape(), y.collect()))]
+    vec![Data::Real(lanes::array(x.shape(), y.collect()))]
 }

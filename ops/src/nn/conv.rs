@@ -55,10 +55,10 @@ impl<D: Dim> TypeRule<D> for Conv<D> {
 impl Operator for Conv {
     fn facts(&self, x: &[Option<&Type>]) -> Facts {
         let taps = x[1].map_or(0, |w| w.shape[1..].iter().product::<i64>()) as u64;
-        let bias = u64::from(operand(x, 2).is_some());
+        let bias = u64::from(operator::operand(x, 2).is_some());
         // A bias is not scaled along.
         let linear = (x.len() == 2).then_some(0);
-        let (cost, batch) = (Cost::PerOutput(2 * taps + bias), Batch::apart_if(rank(x, 0) >= 1));
+        let (cost, batch) = (Cost::PerOutput(2 * taps + bias), Batch::apart_if(operator::rank(x, 0) >= 1));
         Facts::calculates(cost, batch, linear, vec![(0, Edge::Stall)])
     }
 
@@ -90,7 +90,7 @@ impl Operator for Conv {
                 Array2::from_shape_vec((per_group, per_output), w).expect("as many weights as filters have")
             })
             .collect();
-        let y = Data::Real(array(&c.extents(0), correlated(c, &filters, kernel_area, &cells)));
+        let y = Data::Real(lanes::array(&c.extents(0), correlated(c, &filters, kernel_area, &cells)));
         vec![if self.window.is_open(&input, &kernel) { y.unspecified(c.arith) } else { y }]
     }
 }

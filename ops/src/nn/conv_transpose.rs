@@ -185,14 +185,14 @@ impl Operator for ConvTranspose {
         let cells = x[1].map_or(0, |w| w.shape[1..].iter().product::<i64>()) as u64;
         // A bias is not scaled along.
         let linear = (x.len() == 2).then_some(0);
-        let (cost, batch) = (Cost::PerInput(2 * cells), Batch::apart_if(rank(x, 0) >= 1));
+        let (cost, batch) = (Cost::PerInput(2 * cells), Batch::apart_if(operator::rank(x, 0) >= 1));
         Facts::calculates(cost, batch, linear, vec![(0, Edge::Stall)])
     }
 
     fn hazards(&self, x: &[Option<&Type>]) -> Vec<Hazard> {
         let [Some(input), Some(w), ..] = x else { return Vec::new() };
         let (input, kernel) = (&input.shape[2..], &w.shape[2..]);
-        let sizes = accepted(self.sizes(&mut Check, input, kernel));
+        let sizes = rule::accepted(self.sizes(&mut Check, input, kernel));
         self.is_open(input, kernel, &sizes).then_some(Hazard::Always).into_iter().collect()
     }
 
@@ -220,7 +220,7 @@ impl Operator for ConvTranspose {
                 })
             })
             .collect();
-        let y = Data::Real(array(&c.extents(0), correlated(c, &filters, area, &cells)));
+        let y = Data::Real(lanes::array(&c.extents(0), correlated(c, &filters, area, &cells)));
         vec![if self.is_open(&input, &kernel, output) { y.unspecified(c.arith) } else { y }]
     }
 }

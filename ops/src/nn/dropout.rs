@@ -26,7 +26,7 @@ const FLOATS_OF_8: DTypes = DTypes::IR9.difference(DTypes::IR4);
 const QUOTIENT: &str = "the text does not say what a quotient of 8-bit floats is";
 
 impl Single for Dropout {
-    const ROW: Row = Row::new("Dropout").with(&[outputs("outputs")]).but(&[
+    const ROW: Row = Row::new("Dropout").with(&[spec::outputs("outputs")]).but(&[
         Deviation::DTypes { of: "T", without: FLOATS_OF_8, opsets: 22..=28, why: QUOTIENT },
         Deviation::DTypes { of: "T1", without: FLOATS_OF_8, opsets: 22..=28, why: QUOTIENT },
     ]);
@@ -73,7 +73,7 @@ fn leaves_out<A: Arith>(c: &Call<'_, A>) -> Option<i128> {
 
 impl Operator for Dropout {
     fn facts(&self, x: &[Option<&Type>]) -> Facts {
-        Facts { batch: Batch::apart_if(rank(x, 0) >= 1), ..Facts::moves(Reads::Elements, Some(0)) }
+        Facts { batch: Batch::apart_if(operator::rank(x, 0) >= 1), ..Facts::moves(Reads::Elements, Some(0)) }
     }
 
     fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {
@@ -87,9 +87,11 @@ impl Operator for Dropout {
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
         let (a, x) = (c.arith, c.real(0));
         let (y, mask) = match leaves_out(c) {
-            Some(0) => (x.clone(), each(x, |_| a.int(1))),
-            Some(_) => (each(x, |x| a.unspecified(x)), each(x, |_| a.unspecified_int(a.int(1)))),
-            None => (each(x, |_| a.unknown_real()), each(x, |_| a.unknown_int())),
+            Some(0) => (x.clone(), lanes::each(x, |_| a.int(1))),
+            Some(_) => {
+                (lanes::each(x, |x| a.unspecified(x)), lanes::each(x, |_| a.unspecified_int(a.int(1))))
+            }
+            None => (lanes::each(x, |_| a.unknown_real()), lanes::each(x, |_| a.unknown_int())),
         };
         let mask = (self.outputs == 2).then_some(Data::Int(mask));
         std::iter::once(Data::Real(y)).chain(mask).collect()

@@ -26,12 +26,12 @@ attributes! {
 }
 
 impl Single for LayerNorm {
-    const ROW: Row = Row::new("LayerNormalization").with(&[outputs("outputs")]);
+    const ROW: Row = Row::new("LayerNormalization").with(&[spec::outputs("outputs")]);
 
     fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
         let x = d.any(1..=d.limits.max_rank)?;
         let spelled = d.axis(x.rank())?;
-        let first = axis(spelled, x.rank()).ok()?;
+        let first = rule::axis(spelled, x.rank()).ok()?;
         draw_scale(d, &x, first)?;
         if d.chance(0.6) {
             draw_scale(d, &x, first)?;
@@ -57,11 +57,11 @@ fn draw_scale<'a>(d: &mut Draw<'_, 'a>, x: &Type<Sym<'a>>, first: usize) -> Opti
 impl<D: Dim> TypeRule<D> for LayerNorm {
     fn infer(&self, x: Args<'_, D>, r: &mut dyn Rule<D>) -> Result<Vec<Type<D>>, Reject> {
         let (data, scale) = (x.need(0)?, x.need(1)?);
-        let axis = axis(self.axis, data.rank())?;
+        let axis = rule::axis(self.axis, data.rank())?;
         some_elements(r, &data.shape[axis..])?;
         for parameter in [Some(scale), x.opt(2)].into_iter().flatten() {
-            same_dtype(&[data, parameter])?;
-            broadcast_to(r, &parameter.shape, &data.shape)?;
+            rule::same_dtype(&[data, parameter])?;
+            rule::broadcast_to(r, &parameter.shape, &data.shape)?;
         }
         let mut kept = data.shape.clone();
         kept[axis..].fill(D::from(1));
@@ -91,7 +91,7 @@ impl Operator for LayerNorm {
             inverses.push(lane.inverse);
             normalized.extend(lane.elements.into_iter().map(|n| a.round(n)));
         }
-        let mut y = array(x.shape(), normalized);
+        let mut y = lanes::array(x.shape(), normalized);
         let expect = "the type rule makes the parameters broadcast";
         y.zip_mut_with(&c.real(1).broadcast(x.shape()).expect(expect), |y, &scale| *y = a.mul(*y, scale));
         if let Some(bias) = c.opt_real(2) {
@@ -99,7 +99,7 @@ impl Operator for LayerNorm {
         }
         let saved = c.outputs[1..].iter().zip([means, inverses]);
         std::iter::once(y)
-            .chain(saved.map(|(ty, items)| array(&ty.extents(), items)))
+            .chain(saved.map(|(ty, items)| lanes::array(&ty.extents(), items)))
             .map(Data::Real)
             .collect()
     }

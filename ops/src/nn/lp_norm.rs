@@ -31,7 +31,7 @@ impl Single for LpNorm {
 impl<D: Dim> TypeRule<D> for LpNorm {
     fn infer(&self, x: Args<'_, D>, _: &mut dyn Rule<D>) -> Result<Vec<Type<D>>, Reject> {
         let x = x.need(0)?;
-        axis(self.axis, x.rank())?;
+        rule::axis(self.axis, x.rank())?;
         Ok(vec![x.clone()])
     }
 }

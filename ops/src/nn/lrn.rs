@@ -44,7 +44,7 @@ impl<D: Dim> TypeRule<D> for Lrn {
 impl Operator for Lrn {
     fn facts(&self, x: &[Option<&Type>]) -> Facts {
         let each = (self.size.max(0) as u64).saturating_mul(2).saturating_add(4);
-        Facts::calculates(Cost::PerOutput(each), Batch::apart_if(rank(x, 0) >= 1), None, Vec::new())
+        Facts::calculates(Cost::PerOutput(each), Batch::apart_if(operator::rank(x, 0) >= 1), None, Vec::new())
     }
 
     fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {

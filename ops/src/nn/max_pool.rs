@@ -27,7 +27,7 @@ attributes! {
 }
 
 impl Single for MaxPool {
-    const ROW: Row = Row::new("MaxPool").with(&[outputs("outputs")]);
+    const ROW: Row = Row::new("MaxPool").with(&[spec::outputs("outputs")]);
 
     fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
         let pool = Pooling::draw(d)?;

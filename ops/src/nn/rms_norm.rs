@@ -30,7 +30,7 @@ impl Single for RmsNorm {
         let spelled = d.axis(x.rank())?;
         // The standard has a dtype for the scale and the output, another one for X. But its function body multiplies
         // X's with the scale's, and its shape inference gives the output X's: they hold only where the two are equal.
-        draw_parameter(d, x.dtype, &x, axis(spelled, x.rank()).ok()?)?;
+        draw_parameter(d, x.dtype, &x, rule::axis(spelled, x.rank()).ok()?)?;
         let stash = d.stage();
         Some(RmsNorm { axis: spelled, epsilon: draw_epsilon(d), stash })
     }
@@ -39,9 +39,9 @@ impl Single for RmsNorm {
 impl<D: Dim> TypeRule<D> for RmsNorm {
     fn infer(&self, x: Args<'_, D>, r: &mut dyn Rule<D>) -> Result<Vec<Type<D>>, Reject> {
         let (data, scale) = (x.need(0)?, x.need(1)?);
-        let axis = axis(self.axis, data.rank())?;
+        let axis = rule::axis(self.axis, data.rank())?;
         some_elements(r, &data.shape[axis..])?;
-        broadcast_to(r, &scale.shape, &data.shape)?;
+        rule::broadcast_to(r, &scale.shape, &data.shape)?;
         Ok(vec![data.with_dtype(scale.dtype)])
     }
 }
@@ -67,7 +67,7 @@ impl Operator for RmsNorm {
             let root = stage.call(Fun::Sqrt, stage.add(mean, stage.real(self.epsilon.into())));
             lane.iter().map(|&x| back.round(stage.div(x, root))).collect()
         });
-        vec![Data::Real(zip(&c.extents(0), &normalized, c.real(1), |n, scale| a.mul(n, scale)))]
+        vec![Data::Real(lanes::zip(&c.extents(0), &normalized, c.real(1), |n, scale| a.mul(n, scale)))]
     }
 }
 

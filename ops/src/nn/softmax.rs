@@ -73,14 +73,14 @@ impl Family for Softmax {
 impl<D: Dim> TypeRule<D> for Softmax {
     fn infer(&self, x: Args<'_, D>, _: &mut dyn Rule<D>) -> Result<Vec<Type<D>>, Reject> {
         let x = x.need(0)?;
-        axis(self.axis, x.rank())?;
+        rule::axis(self.axis, x.rank())?;
         Ok(vec![x.clone()])
     }
 }
 
 impl Operator for Softmax {
     fn facts(&self, x: &[Option<&Type>]) -> Facts {
-        let rank = rank(x, 0);
+        let rank = operator::rank(x, 0);
         let is_first = self.axis == 0 || self.axis == -(rank as i64);
         let edges = vec![(0, Edge::Saturation), (0, Edge::Alike), (0, Edge::Zeros)];
         Facts::calculates(Cost::PerOutput(5), Batch::apart_if(rank >= 2 && !is_first), None, edges)

@@ -44,7 +44,7 @@ impl<D: Dim> TypeRule<D> for DequantizeLinear<D> {
     fn infer(&self, x: Args<'_, D>, r: &mut dyn Rule<D>) -> Result<Vec<Type<D>>, Reject> {
         self.granularity.check(x, r)?;
         let data = x.need(0)?;
-        x.opt(2).map(|point| same_dtype(&[data, point])).transpose()?;
+        x.opt(2).map(|point| rule::same_dtype(&[data, point])).transpose()?;
         let to = self.output_dtype.unwrap_or(x.need(1)?.dtype);
         if !FLOATS.contains(to) {
             return Err(Reject::DType { operand: 1, found: to, allowed: FLOATS });

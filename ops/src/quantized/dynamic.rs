@@ -54,8 +54,12 @@ impl Operator for DynamicQuantizeLinear {
         // The scale is a result too: what is divided by is what is stored.
         let scale = a.stored(a.div(a.sub(largest, smallest), a.sub(high, low)));
         let point = quantized(a, a.sub(low, a.div(smallest, scale)), a.int(0), RANGE);
-        let y = each(x, |x| quantized(a, a.div(x, scale), point, RANGE));
-        vec![Data::Int(y), Data::Real(array(&[], vec![scale])), Data::Int(array(&[], vec![point]))]
+        let y = lanes::each(x, |x| quantized(a, a.div(x, scale), point, RANGE));
+        vec![
+            Data::Int(y),
+            Data::Real(lanes::array(&[], vec![scale])),
+            Data::Int(lanes::array(&[], vec![point])),
+        ]
     }
 }
 

@@ -140,7 +140,7 @@ impl<D: Dim> TypeRule<D> for QuantizeLinear<D> {
 impl Operator for QuantizeLinear {
     fn facts(&self, x: &[Option<&Type>]) -> Facts {
         // What a float of 8 bits makes of an infinity is what `saturate` says. To an integer it is the largest.
-        let edges = match dtype(x, 2).or(self.output_dtype) {
+        let edges = match operator::dtype(x, 2).or(self.output_dtype) {
             Some(to) if to.is_float() => {
                 vec![Edge::NonFinite, Edge::Beyond(to), Edge::Limits, Edge::Halves(1)]
             }
@@ -148,13 +148,13 @@ impl Operator for QuantizeLinear {
         };
         let edges = edges.into_iter().map(|edge| (0, edge)).collect();
         Facts {
-            since: if dtype(x, 0) == dtype(x, 1) { 13 } else { 23 },
+            since: if operator::dtype(x, 0) == operator::dtype(x, 1) { 13 } else { 23 },
             ..Facts::calculates(Cost::PerOutput(3), Batch::Together, None, edges)
         }
     }
 
     fn hazards(&self, x: &[Option<&Type>]) -> Vec<Hazard> {
-        let scale = dtype(x, 1).and_then(DType::float);
+        let scale = operator::dtype(x, 1).and_then(DType::float);
         let positive = |format: ir::format::FloatFormat| Hazard::Outside {
             operand: 1,
             low: format.min_normal(),

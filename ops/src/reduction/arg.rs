@@ -74,7 +74,7 @@ impl Family for Arg {
 impl<D: Dim> TypeRule<D> for Arg {
     fn infer(&self, x: Args<'_, D>, r: &mut dyn Rule<D>) -> Result<Vec<Type<D>>, Reject> {
         let mut shape = x.need(0)?.shape.clone();
-        let axis = axis(self.axis, shape.len())?;
+        let axis = rule::axis(self.axis, shape.len())?;
         // Nothing has no largest element.
         r.le(D::from(1), shape[axis])?;
         if self.keepdims {

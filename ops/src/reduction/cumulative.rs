@@ -17,7 +17,7 @@ attributes! {
 
 functions! {
     /// How the elements are combined.
-    pub enum CumulativeFn of "`x: […, n, …] → y: as x`" with &[scalar("axis")]; {
+    pub enum CumulativeFn of "`x: […, n, …] → y: as x`" with &[spec::scalar("axis")]; {
         /// The sums of the elements up to each place along an axis.
         ///
         /// With `exclusive`, without the element at the place itself; with `reverse`, from the end. Integers wrap.
@@ -97,7 +97,7 @@ impl Cumulative {
 impl<D: Dim> TypeRule<D> for Cumulative {
     fn infer(&self, x: Args<'_, D>, _: &mut dyn Rule<D>) -> Result<Vec<Type<D>>, Reject> {
         let x = x.need(0)?;
-        axis(self.axis, x.rank())?;
+        rule::axis(self.axis, x.rank())?;
         Ok(vec![x.clone()])
     }
 }
@@ -114,7 +114,7 @@ impl Operator for Cumulative {
     /// Integers and sums are scanned, and each product of reals is formed anew.
     fn effort(&self, x: &[Option<&Type>], y: &[Type]) -> Effort {
         let Some(Some(ty)) = x.first() else { return Effort::NONE };
-        let extent = ty.shape[accepted(axis(self.axis, ty.rank()))].unsigned_abs();
+        let extent = ty.shape[rule::accepted(rule::axis(self.axis, ty.rank()))].unsigned_abs();
         let is_scanned = self.function == CumulativeFn::Sum || !ty.dtype.is_float();
         let each = if is_scanned { 1 } else { extent.div_ceil(2).max(1) };
         Effort { operations: Cost::PerOutput(each).flops(x, y), scratch: 0 }

@@ -19,7 +19,7 @@ attributes! {
 
 functions! {
     /// How elements are combined.
-    pub enum ReduceFn of "`x: [s…] → y: s without axes, or with 1 in their place`" with &[list("axes")]; {
+    pub enum ReduceFn of "`x: [s…] → y: s without axes, or with 1 in their place`" with &[spec::list("axes")]; {
         /// The sum of the elements along some axes.
         ///
         /// Of nothing it is 0. Integers wrap.
@@ -300,13 +300,13 @@ impl Operator for Reduce {
     }
 
     fn hazards(&self, x: &[Option<&Type>]) -> Vec<Hazard> {
-        let Some(ty) = operand(x, 0) else { return Vec::new() };
+        let Some(ty) = operator::operand(x, 0) else { return Vec::new() };
         if self.is_undefined(ty) {
             return vec![Hazard::Always];
         }
         let safe = match ty.dtype.float() {
             Some(format) => self.function.safe_reals(format),
-            None => self.function.safe_integers(ty.dtype, elements(ty) as f64),
+            None => self.function.safe_integers(ty.dtype, operator::elements(ty) as f64),
         };
         safe.map(|(low, high)| Hazard::Perhaps { operand: 0, low, high }).into_iter().collect()
     }

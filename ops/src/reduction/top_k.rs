@@ -25,7 +25,7 @@ attributes! {
 }
 
 impl Single for TopK {
-    const ROW: Row = Row::new("TopK").with(&[single("K", "k")]);
+    const ROW: Row = Row::new("TopK").with(&[spec::single("K", "k")]);
 
     fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
         let x = d.any(1..=d.limits.max_rank)?;
@@ -39,7 +39,7 @@ impl Single for TopK {
 impl<D: Dim> TypeRule<D> for TopK<D> {
     fn infer(&self, x: Args<'_, D>, r: &mut dyn Rule<D>) -> Result<Vec<Type<D>>, Reject> {
         let mut values = x.need(0)?.clone();
-        let axis = axis(self.axis, values.rank())?;
+        let axis = rule::axis(self.axis, values.rank())?;
         r.le(D::from(1), self.k)?;
         r.le(self.k, values.shape[axis])?;
         values.shape[axis] = self.k;
@@ -84,12 +84,15 @@ impl TopK {
         x: &ndarray::ArrayD<T>,
         f: impl FnMut(&[T]) -> Vec<(U, V)>,
     ) -> Pair<U, V> {
-        let axis = accepted(axis(self.axis, x.ndim()));
+        let axis = rule::accepted(rule::axis(self.axis, x.ndim()));
         let mut shape: Vec<usize> = x.shape().to_vec();
         shape.remove(axis);
         shape.push(self.k as usize);
         let (values, indices) = Lanes::new(x, &[axis]).iter().flat_map(f).unzip();
-        (move_last(array(&shape, values), axis), move_last(array(&shape, indices), axis))
+        (
+            lanes::move_last(lanes::array(&shape, values), axis),
+            lanes::move_last(lanes::array(&shape, indices), axis),
+        )
     }
 
     /// Whether the order of the results follows from the attributes.

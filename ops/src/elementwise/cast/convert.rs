@@ -34,26 +34,26 @@ pub(crate) fn convert<A: Arith>(c: &Call<'_, A>, to: DType, rounding: Rounding) 
     match (c.data(0), to.kind()) {
         (Data::Real(x), Kind::Float(format)) if is_narrow(to) => {
             let conversion = rounding.conversion(format);
-            Data::Real(each(x, |x| narrow::stored(a, x, from, conversion, c.opset)))
+            Data::Real(lanes::each(x, |x| narrow::stored(a, x, from, conversion, c.opset)))
         }
         (Data::Int(x), Kind::Float(format)) if is_narrow(to) => {
             let conversion = rounding.conversion(format);
-            Data::Real(each(x, |z| narrow::stored(a, a.convert(z), from, conversion, c.opset)))
+            Data::Real(lanes::each(x, |z| narrow::stored(a, a.convert(z), from, conversion, c.opset)))
         }
         (Data::Real(x), Kind::Float(_)) => Data::Real(x.clone()),
-        (Data::Int(x), Kind::Float(_)) => Data::Real(each(x, |z| a.convert(z))),
+        (Data::Int(x), Kind::Float(_)) => Data::Real(lanes::each(x, |z| a.convert(z))),
         (Data::Real(x), Kind::Bool) => {
             // Everything but zero is true, NaN included.
             let is_zero = |x| a.compare(Comparison::Equal, x, a.real(0.0));
-            Data::Int(each(x, |x| a.exact([is_zero(x)], |[zero]| Some(1 - zero))))
+            Data::Int(lanes::each(x, |x| a.exact([is_zero(x)], |[zero]| Some(1 - zero))))
         }
         (Data::Real(x), Kind::Signed | Kind::Unsigned) if to.bits() < 8 => {
-            Data::Int(each(x, |x| narrow::truncated(a, x, to)))
+            Data::Int(lanes::each(x, |x| narrow::truncated(a, x, to)))
         }
-        (Data::Real(x), Kind::Signed | Kind::Unsigned) => Data::Int(each(x, |x| a.truncate(x, to))),
+        (Data::Real(x), Kind::Signed | Kind::Unsigned) => Data::Int(lanes::each(x, |x| a.truncate(x, to))),
         // Integers wrap when they are stored: the standard discards the bits that do not fit.
         (Data::Int(x), Kind::Bool | Kind::Signed | Kind::Unsigned) => {
-            Data::Int(each(x, |z| a.exact([z], |[z]| Some(to.wrap(z)))))
+            Data::Int(lanes::each(x, |z| a.exact([z], |[z]| Some(to.wrap(z)))))
         }
     }
 }
