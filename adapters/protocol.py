@@ -117,11 +117,19 @@ def run(request, levels, model, inputs, load, lacks):
         outputs = [blob(wanted, values[wanted["name"]], blobs) for wanted in request["outputs"]]
     except Unsupported as error:
         return ({"type": "unsupported", "why": str(error), "seconds": time.perf_counter() - started} | head,)
+    except MemoryError:
+        # The limit is the parent's. It reads the word where the process ends.
+        raise
     except Exception as error:  # noqa: BLE001 - whatever a runtime raises is its answer
         seconds, message = time.perf_counter() - started, f"{type(error).__name__}: {error}"
         if isinstance(error, NotImplementedError) or lacks(message):
             return ({"type": "unsupported", "why": message, "seconds": seconds} | head,)
         return ({"type": "rejected", "stage": stage, "message": message, "seconds": seconds} | head,)
+    except BaseException as error:
+        # A panic of a runtime in Rust, which is no `Exception`.
+        if type(error).__name__ != "PanicException":
+            raise
+        return ({"type": "panicked", "message": str(error), "seconds": time.perf_counter() - started} | head,)
     return {"type": "ok", "seconds": seconds, "outputs": outputs} | head, blobs
 
 

@@ -29,7 +29,7 @@ def check(folder):
         try:
             onnx.checker.check_model(bytes_, full_check=full)
         except Exception as error:
-            return about["rule"], outcome, f"{type(error).__name__}: {str(error).strip().splitlines()[0]}"
+            return about["rule"], outcome, f"{type(error).__name__}: {str(error).strip().partition(chr(10))[0]}"
     return about["rule"], "accepted", about["why"]
 
 

@@ -5,6 +5,7 @@ mod args;
 mod board;
 mod bounds;
 mod commands;
+mod destination;
 mod progress;
 mod runtime_dir;
 mod screen;
@@ -22,8 +23,6 @@ fn main() -> ExitCode {
     }
     match commands::run(args) {
         Ok(exit) => exit.into(),
-        // Nobody watches the board any more.
-        Err(e) if is_broken_pipe(&e) => Exit::Clean.into(),
         Err(e) => {
             screen::say(&format!("onnxsmith: {}", message(&e)));
             Exit::Failed.into()
@@ -37,10 +36,4 @@ fn message(e: &anyhow::Error) -> String {
         .map(advice::with_advice)
         .reduce(|all, cause| if all.ends_with(&cause) { all } else { format!("{all}: {cause}") })
         .unwrap_or_default()
-}
-
-fn is_broken_pipe(e: &anyhow::Error) -> bool {
-    e.chain()
-        .filter_map(|c| c.downcast_ref::<std::io::Error>())
-        .any(|e| e.kind() == std::io::ErrorKind::BrokenPipe)
 }

@@ -5,7 +5,7 @@ mod program;
 
 use std::fs;
 use std::path::Path;
-use std::process::Output;
+use std::process::{Command, Output};
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
@@ -60,6 +60,19 @@ fn files(folder: &Path, name: &str) -> Vec<std::path::PathBuf> {
         }
     }
     found
+}
+
+/// What starts the program may have ended children vanish, and a program inherits that.
+#[test]
+fn how_an_engine_died_is_told_whatever_started_the_program() {
+    let folder = tempfile::tempdir().expect("a folder");
+    one_case(folder.path());
+    let engine = chaos("exit-with-words=100");
+    let line = format!("trap '' CHLD; exec '{PROGRAM}' run cases --on \"{engine}\" --quiet");
+    let ran = Command::new("sh").args(["-c", &line]).current_dir(folder.path()).output().expect("a shell");
+    let [told, said] = [&ran.stdout, &ran.stderr].map(|bytes| String::from_utf8_lossy(bytes));
+    assert!(told.contains("exit at 3"), "{told}{said}");
+    assert_eq!(ran.status.code(), Some(1), "{said}");
 }
 
 #[test]

@@ -58,3 +58,28 @@ fn problem(name: String, case: Case) -> Problem {
     let Case { model, onnx, inputs, .. } = case;
     Problem { name, model, onnx, inputs }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    /// Operators that no graph of one node has on these dtypes.
+    const NOT_DRAWN: &[(&str, &[&str])] = &[];
+
+    #[test]
+    fn no_operator_and_no_dtype_of_one_goes_missing() {
+        let drawn: BTreeSet<String> = operators().map(|problem| problem.name).collect();
+        let is_drawn = |name: &str, dtype: &str| {
+            (0..USES).any(|number| drawn.contains(&format!("{name} drawn {dtype} {number}")))
+        };
+        let wanted = ops::drawn().flat_map(|spec| dtypes(spec).iter().map(|dtype| (spec.name, dtype.name())));
+        let missing: BTreeSet<_> = wanted.filter(|(name, dtype)| !is_drawn(name, dtype)).collect();
+        let listed: BTreeSet<_> = NOT_DRAWN
+            .iter()
+            .flat_map(|&(name, dtypes)| dtypes.iter().map(move |&dtype| (name, dtype)))
+            .collect();
+        assert_eq!(missing, listed);
+    }
+}

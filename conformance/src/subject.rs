@@ -1,5 +1,6 @@
 //! A backend or an engine that has been opened, and what it makes of a problem.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Duration;
 
@@ -34,8 +35,8 @@ pub enum ProblemResult {
     },
     /// It is wrong as was found before.
     Known {
-        /// The written-up finding.
-        finding: String,
+        /// The written-up findings, each hidden behind the one before or not.
+        findings: BTreeSet<String>,
     },
     /// Nobody can say whether it is right.
     Open(Why),
@@ -161,16 +162,16 @@ impl Solution<'_> {
             Peeled::Found(first, behind) => (*first, behind),
         };
         let version = &target.description().version;
-        let mut known = Vec::new();
+        let mut findings = BTreeSet::new();
         for NamedFinding { finding, .. } in std::iter::once(first).chain(behind) {
             match self.subject.known.covering_finding(version, &finding).first() {
-                Some((_, entry)) => known.push(entry.finding.clone()),
+                Some((_, entry)) => _ = findings.insert(entry.finding.clone()),
                 None => {
                     return ProblemResult::Unexpected(format!("{}: {}", finding.signature(), finding.detail));
                 }
             }
         }
-        ProblemResult::Known { finding: known.swap_remove(0) }
+        ProblemResult::Known { findings }
     }
 }
 

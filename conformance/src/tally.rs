@@ -67,9 +67,9 @@ impl Tally {
                     self.entries.insert(one.clone());
                 }
             }
-            ProblemResult::Known { finding } => {
+            ProblemResult::Known { findings } => {
                 self.known += 1;
-                self.findings.insert(finding);
+                self.findings.extend(findings);
             }
             ProblemResult::Open(_) => self.open += 1,
             ProblemResult::Unexpected(what) => self.unexpected.push(format!("{}: {what}", problem.name)),

@@ -52,6 +52,13 @@ impl FaultResult {
     }
 }
 
+impl Results {
+    /// How many right answers profiles called wrong: each is a bug of ours.
+    pub fn alarms_of_profiles(&self) -> u64 {
+        self.false_alarms[..PROFILES.len()].iter().sum()
+    }
+}
+
 /// A fault while it is tried, shared by the threads.
 struct Trial {
     fault: Fault,

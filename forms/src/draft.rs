@@ -104,8 +104,7 @@ impl Draft {
 
     /// The numbers of an initializer of int64 with at most one axis.
     pub(crate) fn numbers(&self, value: ValueId) -> Option<Vec<i64>> {
-        let ty = self.ty(value).filter(|ty| ty.dtype == DType::I64 && ty.rank() <= 1)?;
-        let _ = ty;
+        self.ty(value).filter(|ty| ty.dtype == DType::I64 && ty.rank() <= 1)?;
         Some(self.tensor(value)?.to_i128s().into_iter().map(|n| n as i64).collect())
     }
 

@@ -132,7 +132,7 @@ impl Term<'_> {
 }
 
 /// A dimension that may not be known yet. Operations on known numbers fold at once; one that overflows becomes
-/// an expression that no assignment satisfies.
+/// `i64::MIN`, which nothing has as its size.
 #[derive(Clone, Copy)]
 pub enum Sym<'a> {
     /// A number.

@@ -41,10 +41,12 @@ pub fn save(
     mut done: impl FnMut(),
 ) -> Result<usize, Error> {
     let mut saved = 0;
+    // Those of the sweep: which rows a part has goes by all of them.
+    let obligations = Obligation::all(targets);
     for row in &rows.rows {
         done();
         let Some(target) = targets.iter().find(|target| name(target) == row.backend) else { continue };
-        let Some((case, findings)) = case(scope, parts, target, row)? else { continue };
+        let Some((case, findings)) = case(scope, parts, &obligations, target, row)? else { continue };
         write(&folder.join(CASES).join(file_name(row)), scope, &case, target, &findings)?;
         saved += 1;
     }
@@ -74,6 +76,7 @@ fn cause(row: &Row) -> Option<Cause<'_>> {
 fn case(
     scope: &Scope,
     parts: &[Part],
+    obligations: &[Obligation],
     target: &Target,
     row: &Row,
 ) -> Result<Option<(Trial, Vec<Finding>)>, Error> {
@@ -83,17 +86,13 @@ fn case(
         Cause::Failed(name) => *name,
     };
     let Some(part) = parts.iter().find(|part| part.name == *wanted) else { return Ok(None) };
-    let made = || trial(scope, part, &[Obligation::of(target)]);
-    let Some(whole) = made() else { return Ok(None) };
-    if let (Cause::Worst(worst), Some(columns)) = (cause, whole.columns) {
-        let one = of_columns(scope.opset, columns.only(&[worst.element]), &[Obligation::of(target)]);
-        if let Some(one) = one
-            && let Some(findings) = shows(&one, target, worst)?
-        {
-            return Ok(Some((one, findings)));
-        }
+    let Some(whole) = trial(scope, part, obligations) else { return Ok(None) };
+    if let (Cause::Worst(worst), Some(columns)) = (cause, &whole.columns)
+        && let Some(one) = of_columns(scope.opset, columns.only(&[worst.element]), &[Obligation::of(target)])
+        && let Some(findings) = shows(&one, target, worst)?
+    {
+        return Ok(Some((one, findings)));
     }
-    let Some(whole) = made() else { return Ok(None) };
     let findings = findings(&whole, target)?;
     Ok(Some((whole, findings)))
 }

@@ -142,11 +142,28 @@ fn filled(operands: &[(usize, Operand)], fill: Fill, hazards: &[Hazard], stream:
     }
 }
 
+/// At most so many of some rows, in order and evenly spread. The step between them has no divisor in common with the number of
+/// rows: where these are pairs, and the second numbers come again and again, every one of them is among the chosen.
+pub(crate) fn spread(rows: usize, most: usize) -> Vec<usize> {
+    if rows <= most {
+        return (0..rows).collect();
+    }
+    // Multiples of the golden ratio leave no large gap, however many there are.
+    let golden = (rows as f64 * 0.618_034) as usize;
+    let step = (golden..rows).find(|&step| gcd(step, rows) == 1).unwrap_or(1);
+    let mut chosen: Vec<usize> = (0..most).map(|i| i * step % rows).collect();
+    chosen.sort_unstable();
+    chosen
+}
+
+fn gcd(a: usize, b: usize) -> usize {
+    if b == 0 { a } else { gcd(b, a % b) }
+}
+
 /// All pairs, or as many of them, evenly, as one run takes.
 fn crossed(first: &Numbers, second: &Numbers) -> [Numbers; 2] {
-    let (rows, columns) = (first.len(), second.len());
-    let step = (rows * columns).div_ceil(COMBINATIONS);
-    let pairs: Vec<usize> = (0..rows * columns).step_by(step).collect();
+    let columns = second.len();
+    let pairs = spread(first.len() * columns, COMBINATIONS);
     let left: Vec<usize> = pairs.iter().map(|pair| pair / columns).collect();
     let right: Vec<usize> = pairs.iter().map(|pair| pair % columns).collect();
     [first.at(&left), second.at(&right)]
@@ -187,6 +204,8 @@ pub fn are_few(one: &Use) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
     use crate::uses::uses;
 
@@ -204,6 +223,21 @@ mod tests {
         let floats = columns(&first("Div", DType::F32), Fill::Edges, Stream::new(1));
         let Numbers::Real(divisors) = &floats[1] else { panic!("floats") };
         assert!(divisors.contains(&0.0));
+    }
+
+    #[test]
+    fn rows_are_spread_over_both_numbers_of_a_pair() {
+        for (first, second, most) in
+            [(400, 16, 400), (256, 64, 256), (97, 52, 300), (1 << 11, 1 << 11, 1 << 16)]
+        {
+            let rows = spread(first * second, most);
+            let all =
+                |numbers: &dyn Fn(&usize) -> usize| rows.iter().map(numbers).collect::<BTreeSet<_>>().len();
+            assert_eq!(all(&|row| *row), most, "each once");
+            assert_eq!(all(&|row| row % second), second, "{first} × {second}");
+            assert!(all(&|row| row / second) > first.min(most) / 2, "{first} × {second}");
+        }
+        assert_eq!(spread(3, 5), [0, 1, 2]);
     }
 
     #[test]

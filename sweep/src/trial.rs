@@ -8,7 +8,7 @@ use ir::{DType, Graph, Interface, NodeKind, Stream, Tensor, Value};
 use ops::{Model, Op, Spec};
 use rand::RngExt;
 
-use crate::columns::{self, Fill};
+use crate::columns;
 use crate::lanes::{Shaped, Spread};
 use crate::numbers::{self, Numbers};
 use crate::plan::{Part, Placed, Recipe, Scope};
@@ -46,7 +46,7 @@ pub fn trial(scope: &Scope, part: &Part, obligations: &[Obligation]) -> Option<T
     let stream = stream(scope, part);
     match &part.recipe {
         Recipe::Columns { of, fill, placed } => {
-            let numbers = columns::columns(of, thinned(*fill, *placed), stream);
+            let numbers = columns::columns(of, *fill, stream);
             let all = Columns { of: (**of).clone(), numbers, placed: *placed };
             of_columns(scope.opset, all, obligations)
         }
@@ -63,22 +63,17 @@ fn stream(scope: &Scope, part: &Part) -> Stream {
     of_form.at(name.number)
 }
 
-/// Constants are part of the model: of all pairs, as many as a model may well hold.
-fn thinned(fill: Fill, placed: Placed) -> Fill {
-    match placed {
-        Placed::Inputs => fill,
-        Placed::Constants => Fill::Edges,
-    }
-}
-
-/// The most rows of constants.
+/// The most rows of constants: these are part of the model.
 const MOST_CONSTANTS: usize = 4096;
 
 /// The trial of columns, without the rows that the specification leaves undefined.
 pub fn of_columns(opset: u32, columns: Columns, obligations: &[Obligation]) -> Option<Trial> {
     let columns = match columns.placed {
         Placed::Inputs => columns,
-        Placed::Constants => columns.every(MOST_CONSTANTS),
+        Placed::Constants => {
+            let rows = columns::spread(columns.rows(), MOST_CONSTANTS);
+            columns.only(&rows)
+        }
     };
     let rows = columns.rows();
     let trial = columns.trial(opset, obligations)?;
@@ -103,16 +98,10 @@ impl Columns {
 
     /// These rows alone.
     #[must_use]
-    pub fn only(self, rows: &[usize]) -> Self {
+    pub fn only(&self, rows: &[usize]) -> Self {
         let each = self.of.present().zip(&self.numbers);
         let numbers = each.map(|(operand, column)| columns::rows_of(operand, column, rows)).collect();
-        Self { numbers, ..self }
-    }
-
-    /// At most `most` rows, evenly spaced.
-    fn every(self, most: usize) -> Self {
-        let rows: Vec<usize> = (0..self.rows()).step_by(self.rows().div_ceil(most).max(1)).collect();
-        self.only(&rows)
+        Self { numbers, of: self.of.clone(), placed: self.placed }
     }
 
     /// What the operands hold in a row, with the attributes.

@@ -10,8 +10,8 @@ use std::time::Instant;
 
 use super::sys;
 
-/// How many bytes a pipe holds.
-pub(super) const PIPE: usize = 64 << 10;
+/// How many bytes are read at once.
+pub(super) const AT_ONCE: usize = 64 << 10;
 
 /// One end of a pipe, with a time after which it gives up.
 pub(super) struct Patient<P> {
@@ -38,6 +38,11 @@ impl Patient<ChildStdin> {
     pub(super) fn writer(pipe: ChildStdin) -> io::Result<Self> {
         sys::never_block(&pipe)?;
         Ok(Self { pipe, until: None })
+    }
+
+    /// How many bytes the pipe holds.
+    pub(super) fn room(&self) -> usize {
+        sys::room(&self.pipe)
     }
 }
 

@@ -177,11 +177,7 @@ impl Worker {
     fn ask(&mut self, cases: &[Case]) -> Result<Vec<Run>, WorkerError> {
         let mut process = self.take_process()?;
         let started = Instant::now();
-        let left = self.end.map(|end| end.saturating_duration_since(started));
-        let short = left.filter(|left| *left < self.limits.timeout);
-        let limits = Limits { timeout: short.unwrap_or(self.limits.timeout), ..self.limits.clone() };
-        let asked = process.run(cases, &limits);
-        let Exchange { answers, failure, .. } = match asked {
+        let Exchange { answers, failure, is_cut, .. } = match process.run(cases, &self.limits, self.end) {
             Ok(asked) => asked,
             Err(why) => {
                 self.process = Some(process);
@@ -193,7 +189,7 @@ impl Worker {
             None => (None, process.stderr(), Some(process)),
             Some(seen) => {
                 let (fault, stderr) = process.end(&seen);
-                self.has_cut |= short.is_some() && fault == Fault::Timeout;
+                self.has_cut |= is_cut && fault == Fault::Timeout;
                 (Some(fault), stderr, None)
             }
         };

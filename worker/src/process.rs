@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use ir::Datum;
 
 use super::outcome::Fault;
-use super::pipe::{PIPE, Patient};
+use super::pipe::{AT_ONCE, Patient};
 use super::protocol::{self, FrameError, Greeting, Hello, Reply, Request, RunHeader, VERSION, Wanted};
 use super::spec::{EngineSpec, Limits};
 use super::tail::Tail;
@@ -48,6 +48,8 @@ pub(super) struct Exchange {
     /// The answers, in order. They are fewer than were sent after a failure, or where the last one is a panic after which
     /// the process is not used any more.
     pub(super) answers: Vec<ReplyWithOutputs>,
+    /// Whether the last of the cases that were waited for had less time than is usual, as the end was near.
+    pub(super) is_cut: bool,
     /// Why the process is of no use any more.
     pub(super) failure: Option<FrameError>,
 }
@@ -71,6 +73,7 @@ impl Process {
         command.envs(VARIABLES.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned());
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         sys::own_group(&mut command);
+        sys::keep_dead_children();
         let mut child = command.spawn()?;
         let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
         let confined = sys::confine(&child, limits.memory);
@@ -80,7 +83,7 @@ impl Process {
         let (Some(stdin), Some(stdout), Some(stderr)) = pipes else {
             return Err(std::io::Error::other("the standard streams of the new process are not there"));
         };
-        let stdout = BufReader::with_capacity(PIPE, Patient::reader(stdout));
+        let stdout = BufReader::with_capacity(AT_ONCE, Patient::reader(stdout));
         let (stdin, stderr) = (Patient::writer(stdin)?, Tail::of(stderr)?);
         Ok(Self { stdin, stdout, stderr, watchdog, next_id: 0, requests: Vec::new() })
     }
@@ -105,30 +108,39 @@ impl Process {
     }
 
     /// Runs the first of some cases, as many as are sent together: at least one, and the next ones while all requests fit
-    /// into the pipe. After a failure the process is of no use any more: [`Process::end`] it. Where it is an error, no request
-    /// could be made of a case: nothing was sent, and the process is as it was.
-    pub(super) fn run(&mut self, cases: &[Case], limits: &Limits) -> std::io::Result<Exchange> {
+    /// into the pipe. None is waited for beyond `end`. After a failure the process is of no use any more: [`Process::end`] it. Where
+    /// it is an error, no request could be made of a case: nothing was sent, and the process is as it was.
+    pub(super) fn run(
+        &mut self,
+        cases: &[Case],
+        limits: &Limits,
+        end: Option<Instant>,
+    ) -> std::io::Result<Exchange> {
+        let left = || end.map(|end| end.saturating_duration_since(Instant::now()));
+        let time = || left().map_or(limits.timeout, |left| left.min(limits.timeout));
         self.stderr.clear();
         let mut exchange = Exchange::default();
         let first_id = self.next_id + 1;
         self.requests.clear();
         for (id, case) in (first_id..).zip(cases) {
             let before = self.requests.len();
-            request(&mut self.requests, id, case, limits)?;
+            request(&mut self.requests, id, case, time())?;
             // What does not fit into the pipe could make parent and worker wait for each other, each with a pipe that the
             // other one does not read.
-            if exchange.sent > 0 && self.requests.len() > PIPE {
+            if exchange.sent > 0 && self.requests.len() > self.stdin.room() {
                 self.requests.truncate(before);
                 break;
             }
             exchange.sent += 1;
         }
         self.next_id += exchange.sent as u64;
-        let answered = self.timed(limits.timeout, |process| {
+        let answered = self.timed(time(), |process| {
             process.send()?;
             for (id, case) in (first_id..).zip(&cases[..exchange.sent]) {
                 // The time of a case begins when the one before has its answer.
-                process.give(limits.timeout);
+                let time = time();
+                exchange.is_cut = time < limits.timeout;
+                process.give(time);
                 let answer = process.receive(limits.reply_bytes)?;
                 check(&answer.0, &answer.1, id, case)?;
                 let is_panic = matches!(answer.0, Reply::Panicked { .. });
@@ -141,8 +153,8 @@ impl Process {
         });
         exchange.failure = answered.err();
         if exchange.failure.is_some() && exchange.answers.len() == exchange.sent {
-            // All came, but too late.
-            exchange.answers.clear();
+            // The last one came too late.
+            exchange.answers.pop();
         }
         Ok(exchange)
     }
@@ -214,7 +226,7 @@ impl Process {
 }
 
 /// Appends the frame that asks for a case to be run.
-fn request(to: &mut Vec<u8>, id: u64, case: &Case, limits: &Limits) -> std::io::Result<()> {
+fn request(to: &mut Vec<u8>, id: u64, case: &Case, time: Duration) -> std::io::Result<()> {
     let (inputs, bytes) = protocol::blobs(case.inputs.iter().map(|(name, value)| (*name, value.clone())));
     let (message, file) = match case.model {
         Source::Message(bytes) => (bytes, None),
@@ -223,7 +235,7 @@ fn request(to: &mut Vec<u8>, id: u64, case: &Case, limits: &Limits) -> std::io::
     let header = RunHeader {
         id,
         level: case.level.to_owned(),
-        timeout_ms: limits.timeout.as_millis().min(u64::MAX as u128) as u64,
+        timeout_ms: time.as_millis().min(u64::MAX as u128) as u64,
         model: message.len() as u64,
         file,
         inputs,

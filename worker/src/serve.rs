@@ -1,13 +1,13 @@
 //! The child's side: an engine behind the worker protocol.
 
-use std::io::{BufRead, BufReader, BufWriter, Read, Write};
+use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
 use std::panic::{self, AssertUnwindSafe, PanicHookInfo};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use ir::{Datum, Wanted};
 
-use super::pipe::PIPE;
+use super::pipe::AT_ONCE;
 use super::protocol::{
     self, Description, FrameError, Greeting, Hello, Reply, Request, RunHeader, Stage, VERSION,
 };
@@ -49,7 +49,11 @@ pub enum EngineError {
 pub fn serve(engine: &mut dyn Engine, loading: Duration) -> Result<(), FrameError> {
     let (input, output) = sys::claim_stdio()?;
     catch_panics();
-    serve_on(engine, loading, input, BufWriter::with_capacity(PIPE, output))
+    match serve_on(engine, loading, input, BufWriter::with_capacity(AT_ONCE, output)) {
+        // A parent that has gone waits for no answer.
+        Err(FrameError::Io(e)) if e.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        served => served,
+    }
 }
 
 /// From now on panics are kept for the next reply, not printed.
@@ -68,7 +72,7 @@ pub(super) fn serve_on(
     input: impl Read,
     mut output: impl Write,
 ) -> Result<(), FrameError> {
-    let mut input = BufReader::with_capacity(PIPE, input);
+    let mut input = BufReader::with_capacity(AT_ONCE, input);
     let mut told = Instant::now();
     loop {
         let is_idle = input.buffer().is_empty();
@@ -96,7 +100,7 @@ pub(super) fn serve_on(
         };
         let (reply, tensors) = answer(engine, header, &mut input)?;
         // An answer is written in one go, but for large tensors, which are not copied for that.
-        let is_small = tensors.iter().map(Vec::len).sum::<usize>() <= PIPE;
+        let is_small = tensors.iter().map(Vec::len).sum::<usize>() <= AT_ONCE;
         let (together, apart) = if is_small { (&tensors[..], &[][..]) } else { (&[][..], &tensors[..]) };
         let together: Vec<&[u8]> = together.iter().map(Vec::as_slice).collect();
         output.write_all(&protocol::frame(&reply, &together)?)?;

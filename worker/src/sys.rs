@@ -100,6 +100,41 @@ pub(super) fn claim_stdio() -> io::Result<(io::Stdin, io::Stdout)> {
     Ok((io::stdin(), io::stdout()))
 }
 
+/// Makes dead children wait to be reaped. What started this program may have it otherwise (`trap '' CHLD`): then nobody could tell
+/// how a child ended, and its id could be another's when it is killed.
+pub(super) fn keep_dead_children() {
+    #[cfg(unix)]
+    {
+        static ONCE: std::sync::Once = std::sync::Once::new();
+        ONCE.call_once(|| {
+            // SAFETY: all-zero bytes are a valid sigaction, and it outlives the calls. A handler of this program stays.
+            unsafe {
+                let mut action: libc::sigaction = std::mem::zeroed();
+                let is_known = libc::sigaction(libc::SIGCHLD, std::ptr::null(), &raw mut action) == 0;
+                if is_known && [libc::SIG_IGN, libc::SIG_DFL].contains(&action.sa_sigaction) {
+                    libc::signal(libc::SIGCHLD, libc::SIG_DFL);
+                }
+            }
+        });
+    }
+}
+
+/// How many bytes an empty pipe holds. Linux says it: a user with many pipes gets small ones. Elsewhere it is a page at least.
+pub(super) fn room(pipe: &ChildStdin) -> usize {
+    const PAGE: usize = 4 << 10;
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    {
+        // SAFETY: fcntl(2) with this command touches no memory, and the descriptor is open.
+        let bytes = unsafe { libc::fcntl(pipe.as_raw_fd(), libc::F_GETPIPE_SZ) };
+        usize::try_from(bytes).unwrap_or(PAGE)
+    }
+    #[cfg(not(any(target_os = "linux", target_os = "android")))]
+    {
+        let _ = pipe;
+        PAGE
+    }
+}
+
 /// Lets writes to a pipe fail instead of waiting for room.
 pub(super) fn never_block(pipe: &ChildStdin) -> io::Result<()> {
     #[cfg(unix)]

@@ -229,6 +229,15 @@ fn account_for(report: &Report, injected: &Injected, counted: &Counts, cases: u6
         let is_silent = matches!(shows, Shows::Answer | Shows::LateFault);
         ensure!(is_silent || count == shown, "{}: {count} injected, {shown} verdicts", names.join(", "));
     }
+    let is_late =
+        |planned: &Option<Misbehaviour>| planned.is_some_and(|planned| planned.shows() == Shows::LateFault);
+    let planned: u64 = injected.iter().filter(|(planned, _)| is_late(planned)).map(|(_, count)| count).sum();
+    let seen: u64 = report.late_faults.values().flat_map(BTreeMap::values).sum();
+    // No case comes after the last one of a process, and what a process has in store when it is ended for a fault is not looked at.
+    ensure!(
+        seen <= planned && planned <= 2 * seen,
+        "{planned} cases were to break the next one, and {seen} late faults are told"
+    );
     Ok(())
 }
 

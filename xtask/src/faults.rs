@@ -61,14 +61,20 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     if arguments.markdown {
         let controls = controls::bench::run(&sample, &[])?;
         let page = report::markdown(&results, &controls);
-        bring_up_to_date(&root(), report::PAGE, &page, Mode::Write, "faults --markdown")
+        bring_up_to_date(&root(), report::PAGE, &page, Mode::Write, "faults --markdown")?;
+        no_alarms(controls.alarms())?;
     } else if arguments.json {
         println!("{}", report::json(&results));
-        Ok(())
     } else {
         print!("{}", report::text(&results));
-        Ok(())
     }
+    no_alarms(results.alarms_of_profiles())
+}
+
+/// Fails where something right was called wrong.
+fn no_alarms(alarms: u64) -> Result<()> {
+    ensure!(alarms == 0, "{alarms} right answers were called wrong; standard error has them");
+    Ok(())
 }
 
 /// The faults of these names, or all where none is named.
@@ -95,7 +101,7 @@ fn try_controls(sample: &Sample, arguments: &Arguments) -> Result<()> {
     } else {
         print!("{}", controls::report::text(&results));
     }
-    Ok(())
+    no_alarms(results.alarms())
 }
 
 /// Plants many faults at once, and says what becomes of the findings.

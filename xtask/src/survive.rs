@@ -92,7 +92,7 @@ impl Remains {
             }
         }
         let mut files = BTreeMap::new();
-        let mut open = vec![folder.join("findings")];
+        let mut open = vec![folder.join("findings"), folder.join("suspects")];
         while let Some(path) = open.pop() {
             if path.is_dir() {
                 open.extend(

@@ -30,7 +30,9 @@ fn gpu() -> Option<&'static Gpu> {
             Some(gpu)
         }
         Err(e) => {
-            println!("no GPU adapter: {e}");
+            // Past the test harness, which shows nothing of a test that passes.
+            let _ =
+                writeln!(std::io::stderr(), "NOT TESTED: kernels in WGSL, as there is no GPU adapter: {e}");
             None
         }
     });

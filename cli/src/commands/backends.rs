@@ -14,7 +14,7 @@ use worker::Limits;
 
 use super::{jobs, probe};
 use crate::args::{Backends, Common};
-use crate::screen;
+use crate::{destination, screen};
 use campaign::Exit;
 
 /// What is known of a backend.
@@ -48,8 +48,7 @@ pub(crate) fn run(common: Common, args: &Backends) -> anyhow::Result<Exit> {
 /// Finds out what an engine has.
 fn find_out(common: Common, engine: &str, args: &Backends) -> anyhow::Result<Exit> {
     if let Some(file) = &args.out {
-        // Before the work is done.
-        std::fs::OpenOptions::new().create(true).append(true).open(file).with_context(|| {
+        destination::could_be_written(file).with_context(|| {
             format!("cannot write {}; --out takes a file in a folder that exists", file.display())
         })?;
     }
@@ -58,9 +57,7 @@ fn find_out(common: Common, engine: &str, args: &Backends) -> anyhow::Result<Exi
     let support = probe::support(common, engine, &settings, jobs(args.jobs))?;
     let text = support.to_toml();
     match &args.out {
-        Some(file) => {
-            std::fs::write(file, &text).with_context(|| format!("cannot write {}", file.display()))?;
-        }
+        Some(file) => destination::write(file, &text)?,
         None if !common.json => screen::text(&text)?,
         None => {}
     }

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, bail};
+use anyhow::bail;
 use campaign::fuzz::{Plan, fuzz};
 use campaign::junit::{self, TestCase, TestResult};
 use campaign::report::Report;
@@ -26,7 +26,7 @@ use worker::Limits;
 use super::{campaign_folder, interrupts, jobs, maker, probe, rules, targets, writable};
 use crate::args::{self, Common, Fuzz};
 use crate::board::{Extent, Live};
-use crate::{progress, screen};
+use crate::{destination, progress, screen};
 use campaign::Exit;
 use campaign::exit::SearchEnd;
 
@@ -142,10 +142,6 @@ impl Results<'_> {
     /// Prints the report, and writes it as JUnit XML.
     pub(super) fn show(&self, common: Common, to: Option<&Path>) -> anyhow::Result<Exit> {
         let report = self.report;
-        if let Some(file) = to {
-            std::fs::write(file, junit(report, self.store.identity()))
-                .with_context(|| format!("cannot write {}", file.display()))?;
-        }
         if common.json {
             let mut all = serde_json::to_value(report)?;
             all["cpu_seconds"] = json!(self.cpu_seconds);
@@ -153,6 +149,9 @@ impl Results<'_> {
             screen::json(&all)?;
         } else {
             screen::told(&summary::text(report, self.cpu_seconds, self.session))?;
+        }
+        if let Some(file) = to {
+            destination::write(file, &junit(report, self.store.identity()))?;
         }
         if report.cases == 0 && !report.trouble.is_empty() {
             bail!("no case could be run: {}", report.trouble[0]);

@@ -35,7 +35,7 @@ use onnx::violate::{self, Rule};
 use triage::invent::{UserInputs, Ways};
 
 use crate::args::{Args, Command, Common, Inputs};
-use crate::screen;
+use crate::{destination, screen};
 use campaign::Exit;
 
 /// Runs the command that was asked for.
@@ -74,41 +74,21 @@ pub(crate) fn run(args: Args) -> anyhow::Result<Exit> {
 /// Makes sure that results can be written, before they are worked for.
 fn writable(out: Option<&Path>, junit: Option<&Path>) -> anyhow::Result<()> {
     if let Some(out) = out {
-        make_writable(out)
+        destination::make_writable(out)
             .with_context(|| format!("cannot write to {}; --out takes a folder", out.display()))?;
     }
     if let Some(file) = junit {
-        could_be_written(file).with_context(|| {
+        destination::could_be_written(file).with_context(|| {
             format!("cannot write {}; --junit takes a file in a folder that exists", file.display())
         })?;
     }
     Ok(())
 }
 
-/// Makes sure that a file can be written. What is in it stays, and none is left behind that was not there: the command may yet fail,
-/// and an empty file is no report.
-fn could_be_written(file: &Path) -> std::io::Result<()> {
-    match fs::OpenOptions::new().write(true).create_new(true).open(file) {
-        Ok(_) => fs::remove_file(file),
-        Err(e) if e.kind() == std::io::ErrorKind::AlreadyExists => {
-            fs::OpenOptions::new().create(true).append(true).open(file).map(drop)
-        }
-        Err(e) => Err(e),
-    }
-}
-
 /// The sizes that were drawn for those that a model leaves open, in words.
 fn sizes_drawn(sizes: &BTreeMap<String, i64>) -> String {
     let sizes: Vec<String> = sizes.iter().map(|(name, size)| format!("{name}={size}")).collect();
     format!("sizes drawn: {}", sizes.join(", "))
-}
-
-/// Makes a folder in which files can be made: it may exist and be read-only.
-fn make_writable(folder: &Path) -> std::io::Result<()> {
-    fs::create_dir_all(folder)?;
-    let probe = folder.join(format!(".onnxsmith-{}", std::process::id()));
-    fs::write(&probe, [])?;
-    fs::remove_file(probe)
 }
 
 /// The size in bytes of a model that spends most of its time on memory.
@@ -232,21 +212,4 @@ fn seed(common: Common) -> Vec<String> {
 /// How many threads to use.
 fn jobs(asked: Option<usize>) -> usize {
     asked.unwrap_or_else(threads::all).max(1)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn whether_a_report_can_be_written_leaves_what_is_there_as_it_is() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let [new, old, absent] = ["new.xml", "old.xml", "absent/x.xml"].map(|name| folder.path().join(name));
-        fs::write(&old, "a report").expect("a file");
-        for file in [&new, &old] {
-            writable(None, Some(file)).expect("a file that can be written");
-        }
-        assert!(writable(None, Some(&absent)).is_err_and(|e| e.to_string().contains("absent/x.xml")));
-        assert_eq!((new.exists(), fs::read_to_string(&old).ok()), (false, Some("a report".to_owned())));
-    }
 }

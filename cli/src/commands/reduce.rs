@@ -11,10 +11,10 @@ use present::shell;
 use serde_json::json;
 use triage::reduce::{Budget, ReduceError, Reduced, Reduction, reduce};
 
-use super::{flags, given, interrupts_with, jobs, limits, make_writable, targets};
+use super::{flags, given, interrupts_with, jobs, limits, targets};
 use crate::args::{Common, Reduce};
 use crate::progress::Progress;
-use crate::screen;
+use crate::{destination, screen};
 use campaign::Exit;
 use campaign::exit::SearchEnd;
 
@@ -29,7 +29,7 @@ pub(crate) fn run(common: Common, args: &Reduce) -> anyhow::Result<Exit> {
     }
     if let Some(parent) = out.parent().filter(|parent| !parent.as_os_str().is_empty()) {
         let why = || format!("cannot write to {}; --out takes a folder", out.display());
-        make_writable(parent).with_context(why)?;
+        destination::make_writable(parent).with_context(why)?;
     }
     let limits = limits(args.timeout, std::slice::from_ref(&args.case));
     let targets = targets(&args.on, &limits)?;

@@ -1,7 +1,6 @@
 //! `onnxsmith report`
 
 use std::cmp::Reverse;
-use std::fs;
 use std::path::Path;
 
 use anyhow::Context;
@@ -16,7 +15,7 @@ use serde_json::json;
 use super::fuzz::{junit, known};
 use super::writable;
 use crate::args::{self, Common};
-use crate::screen;
+use crate::{destination, screen};
 use campaign::Exit;
 
 /// Shows what a campaign found, in the forms that are asked for.
@@ -31,10 +30,10 @@ pub(crate) fn run(common: Common, args: &args::Report) -> anyhow::Result<Exit> {
         let blocks = store.blocks()?;
         let (identity, campaign) = (store.identity(), store.folder());
         let page = Page { report: &report, groups: &groups, campaign, identity, blocks: &blocks };
-        write(file, &page::html(&page))?;
+        destination::write(file, &page::html(&page))?;
     }
     if let Some(file) = &args.junit {
-        write(file, &junit(&report, store.identity()))?;
+        destination::write(file, &junit(&report, store.identity()))?;
     }
     if let Some(folder) = &args.markdown {
         issues(common, &store, &groups, folder)?;
@@ -48,10 +47,6 @@ pub(crate) fn run(common: Common, args: &args::Report) -> anyhow::Result<Exit> {
         screen::told(&text(&report, &groups))?;
     }
     Ok(if report.findings > report.known { Exit::Findings } else { Exit::Clean })
-}
-
-fn write(file: &Path, content: &str) -> anyhow::Result<()> {
-    fs::write(file, content).with_context(|| format!("cannot write {}", file.display()))
 }
 
 /// Writes an issue for each group of which a case is there.

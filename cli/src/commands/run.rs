@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use anyhow::{Context, bail};
+use anyhow::bail;
 use campaign::junit;
 use campaign::replay::{
     Drawn, Grade, Misdeclared, NotPassing, OracleRecord, Replay, Replayed, Unjudged, replay,
@@ -17,7 +17,7 @@ use triage::oracle::Oracles;
 use super::{flags, given, jobs, limits, targets, writable};
 use crate::args::{Common, Run};
 use crate::progress::Progress;
-use crate::screen;
+use crate::{destination, screen};
 use campaign::Exit;
 
 /// Runs saved cases and compares.
@@ -26,9 +26,8 @@ pub(crate) fn run(common: Common, args: &Run) -> anyhow::Result<Exit> {
     if cases.is_empty() {
         bail!("there is no case folder and no .onnx or .onnxtxt file in {}", names(args));
     }
-    let limits = limits(args.timeout, &cases);
+    let targets = targets(&args.on, &limits(args.timeout, &cases))?;
     writable(args.out.as_deref(), args.junit.as_deref())?;
-    let targets = targets(&args.on, &limits)?;
     let how = Replay {
         targets: &targets,
         jobs: jobs(args.jobs),
@@ -41,10 +40,6 @@ pub(crate) fn run(common: Common, args: &Run) -> anyhow::Result<Exit> {
     let bar = Progress::new(common, Some(cases.len() as u64), "running");
     let replayed = replay(&cases, &how, &|| bar.inc(1));
     bar.finish_and_clear();
-    if let Some(file) = &args.junit {
-        let text = junit::document("onnxsmith run", &replayed.results);
-        std::fs::write(file, text).with_context(|| format!("cannot write {}", file.display()))?;
-    }
     let idle: Vec<&str> = replayed.nothing_compared().collect();
     if common.json {
         let mut all = serde_json::to_value(&replayed)?;
@@ -54,14 +49,22 @@ pub(crate) fn run(common: Common, args: &Run) -> anyhow::Result<Exit> {
         let further = Further { targets: &targets, given: flags(&args.given, common) };
         screen::told(&summary(&replayed, &further))?;
     }
-    usable(&replayed)?;
+    if let Some(file) = &args.junit {
+        let text = junit::document("onnxsmith run", &replayed.results);
+        destination::write(file, &text)?;
+    }
+    let failed = replayed.backends.values().any(campaign::replay::Counts::failed);
+    match usable(&replayed) {
+        // What is wrong counts before what could not be done.
+        Err(why) if failed => screen::say(&format!("onnxsmith: {why}")),
+        usable => usable?,
+    }
     if idle.len() == replayed.backends.len() {
         bail!("nothing was compared{}", first_reason(&replayed));
     }
     if !idle.is_empty() {
         screen::say(&format!("onnxsmith: nothing was compared on {}", idle.join(", ")));
     }
-    let failed = replayed.backends.values().any(campaign::replay::Counts::failed);
     Ok(if failed { Exit::Findings } else { Exit::Clean })
 }
 

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::time::Instant;
 
-use anyhow::{Context, bail};
+use anyhow::bail;
 use campaign::Exit;
 use campaign::exit::SearchEnd;
 use harness::Target;
@@ -21,15 +21,15 @@ use worker::Limits;
 use super::{interrupts, jobs, targets, writable};
 use crate::args::{Common, Sweep};
 use crate::progress::Progress;
-use crate::screen;
+use crate::{destination, screen};
 
 /// Sweeps operators over backends.
 pub(crate) fn run(common: Common, args: &Sweep) -> anyhow::Result<Exit> {
     let scope = scope(common, args);
-    writable(args.out.as_deref(), None)?;
     let before = args.against.as_deref().map(earlier).transpose()?;
     let limits = Limits { timeout: args.timeout, ..Limits::default() };
     let targets = targets(&args.on, &limits)?;
+    writable(args.out.as_deref(), None)?;
     for note in of_one_adapter(&targets) {
         screen::tell(common, &note);
     }
@@ -214,8 +214,7 @@ impl SweepResult<'_> {
             (present::sweep::PAGE, present::sweep::html(self.identity, self.rows)),
         ];
         for (name, text) in files {
-            let path = folder.join(name);
-            std::fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
+            destination::write(&folder.join(name), &text)?;
         }
         Ok(())
     }

@@ -19,13 +19,13 @@ pub fn json(results: &Results) -> Value {
 
 /// Whether an alarm is known and waits to be mended.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Standing {
+pub(super) enum Standing {
     Closed,
     Open,
 }
 
 /// On how many cases, control by control and profile by profile, something is found.
-fn alarms(results: &Results, standing: Standing) -> u64 {
+pub(super) fn alarms(results: &Results, standing: Standing) -> u64 {
     let is_so = |t: &&ControlResult| (t.control.open.is_some()) == (standing == Standing::Open);
     results.controls.iter().filter(is_so).flat_map(|t| t.alarms).flatten().map(|alarm| alarm.cases).sum()
 }

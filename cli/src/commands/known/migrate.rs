@@ -15,7 +15,7 @@ use worker::Limits;
 use crate::args::{Common, Migrate};
 use crate::commands::corpus::{Opened, open};
 use crate::progress::Progress;
-use crate::screen;
+use crate::{destination, screen};
 
 /// Gives entries the names that what they cover has now.
 pub(super) fn run(common: Common, args: &Migrate) -> anyhow::Result<Exit> {
@@ -44,7 +44,7 @@ pub(super) fn run(common: Common, args: &Migrate) -> anyhow::Result<Exit> {
         format!("nothing was rewritten: {list} has entries that do not begin with a line `[[known]]`; write them so")
     })?;
     write_ups(&known, beside, &replaced)?;
-    fs::write(&args.list, rewritten).with_context(|| format!("cannot write {}", args.list.display()))?;
+    destination::write(&args.list, &rewritten)?;
     let unseen = || known.entries().iter().zip(&fates).filter(|(_, fate)| **fate == Fate::Unseen);
     let unseen: Vec<String> = unseen().map(|(entry, _)| entry.signature.to_string()).collect();
     let said = Said { known: &known, replaced: &replaced, unseen: &unseen, not_run: &seen.not_run };
@@ -111,7 +111,7 @@ fn write_ups(
             None => vec![covered.clone()],
         });
         write_up.signatures = signatures.collect();
-        fs::write(&file, write_up.to_string()).with_context(|| format!("cannot write {}", file.display()))?;
+        destination::write(&file, &write_up.to_string())?;
     }
     Ok(())
 }

@@ -11,7 +11,7 @@ use serde_json::json;
 use triage::known::{Date, Known, Pattern};
 
 use crate::args::{self, Accept, Common};
-use crate::screen;
+use crate::{destination, screen};
 
 /// Changes a list of known findings.
 pub(crate) fn run(common: Common, args: &args::Known) -> anyhow::Result<Exit> {
@@ -35,9 +35,9 @@ fn accept(common: Common, args: &Accept) -> anyhow::Result<Exit> {
     report.mark_known(&known, store.identity());
     let only: Vec<Pattern> = args.only.iter().cloned().map(Pattern::from).collect();
     let Accepted { entries, skipped } = accept::entries(&report, store.identity(), &only, today.next_year())?;
-    let all = std::iter::once(before).chain(entries.iter().map(ToString::to_string));
-    fs::write(&args.list, all.collect::<Vec<_>>().join("\n").trim_start())
-        .with_context(|| format!("cannot write {}", args.list.display()))?;
+    let new = entries.iter().map(ToString::to_string);
+    let all = (!before.is_empty()).then_some(before).into_iter().chain(new);
+    destination::write(&args.list, &all.collect::<Vec<_>>().join("\n"))?;
     let signatures: Vec<String> = entries.iter().map(|entry| entry.signature.to_string()).collect();
     if common.json {
         screen::json(&json!({ "list": args.list, "accepted": signatures, "skipped": skipped }))?;
