@@ -1,7 +1,7 @@
 //! AffineGrid, written out: positions times matrices.
 //!
-//! ONNX: [AffineGrid](https://onnx.ai/onnx/operators/onnx__AffineGrid.html). Positions are computed by nodes, in f32 for all narrower types,
-//! because implementations round them on the way.
+//! ONNX: [AffineGrid](https://onnx.ai/onnx/operators/onnx__AffineGrid.html). Positions are computed by nodes, because implementations round
+//! them on the way: their values in f32 for all narrower types, with the errors of other formulas in use.
 
 use ir::{Attributes, DType, Value};
 
@@ -71,5 +71,34 @@ fn positions(walk: &mut Walk<'_, '_>, size: i64, is_at_corners: bool, dtype: DTy
     let (divisor, one) = (walk.real(computed, divisor as f64)?, walk.real(computed, 1.0)?);
     let parts = walk.op("Div", &[places, divisor])?;
     let positions = walk.op("Sub", &[parts, one])?;
-    walk.cast(positions, dtype)
+    let positions = walk.cast(positions, dtype)?;
+    // Others go by steps, which are rounded where these positions are exact.
+    let by_steps = by_steps(walk, size, is_at_corners, dtype)?;
+    let positions = walk.within(positions, by_steps)?;
+    if is_at_corners || size == 1 {
+        return Ok(positions);
+    }
+    let from_corners = from_corners(walk, size, dtype)?;
+    walk.within(positions, from_corners)
+}
+
+/// The positions as ONNX's function body has them: steps from the first one on.
+fn by_steps(walk: &mut Walk<'_, '_>, size: i64, is_at_corners: bool, dtype: DType) -> Result<Value, Error> {
+    let [one, two] = [1.0, 2.0].map(|number| walk.real(dtype, number));
+    let (one, two) = (one?, two?);
+    let count = walk.real(dtype, (size - i64::from(is_at_corners)) as f64)?;
+    let step = walk.op("Div", &[two, count])?;
+    let numbers = walk.reals(dtype, &[size], |i| i as f64)?;
+    let steps = walk.op("Mul", &[numbers, step])?;
+    let half = walk.op("Div", &[step, two])?;
+    let before_first = if is_at_corners { one } else { walk.op("Sub", &[one, half])? };
+    walk.op("Sub", &[steps, before_first])
+}
+
+/// The positions as PyTorch and ONNX Runtime have them where they are not at corners: a linear space from corner to corner, made smaller.
+fn from_corners(walk: &mut Walk<'_, '_>, size: i64, dtype: DType) -> Result<Value, Error> {
+    let at_corners = by_steps(walk, size, true, dtype)?;
+    let [inside, all] = [size - 1, size].map(|number| walk.real(dtype, number as f64));
+    let smaller = walk.op("Mul", &[at_corners, inside?])?;
+    walk.op("Div", &[smaller, all?])
 }
