@@ -34,6 +34,8 @@ pub struct Group {
     pub example: Finding,
     /// Where the findings are written up, if all of them are known.
     pub known: Option<String>,
+    /// The versions of the engine for which a list has a signature that is new for the one that ran ([`Cluster::known_in`]).
+    pub known_in: Option<String>,
     /// What the targets made of the whole cases that have the example's signature.
     pub others: BTreeMap<String, Others>,
     /// The signatures. Unknown ones come before known ones, and of each the most frequent first.
@@ -97,6 +99,7 @@ impl Group {
             steady: smallest.steady,
             example: smallest.example.clone(),
             known: clusters[0].known.clone().filter(|_| all_known),
+            known_in: clusters.iter().find_map(|c| c.known_in.clone()),
             others: smallest.others.clone(),
             signatures: clusters.iter().map(member).collect(),
         })
@@ -122,10 +125,12 @@ impl Group {
         is_odd_one_out(&self.backend, &self.others)
     }
 
-    /// What is to be known before the finding is reported, if anything.
-    pub fn caution(&self) -> Option<&'static str> {
-        let is_unsteady = self.steady == Some(false);
-        is_unsteady.then_some("models that ran before may have a part in it: what it was reduced to is right in a fresh process")
+    /// What is to be known before the finding is reported.
+    pub fn cautions(&self) -> Vec<String> {
+        let unsteady =
+            "models that ran before may have a part in it: by itself, in a fresh process, the case is right";
+        let listed = self.known_in.as_ref().map(|versions| format!("listed for {versions}, and still so"));
+        (self.steady == Some(false)).then(|| unsteady.to_owned()).into_iter().chain(listed).collect()
     }
 }
 
@@ -180,6 +185,8 @@ fn headline(message: &str) -> String {
     let mut parts: Vec<&str> = std::iter::once(message).chain(starts).collect();
     parts.reverse();
     let part = parts.into_iter().find(|part| oracles::message::words(part).len() >= words).unwrap_or(message);
+    // Where in the runtime's sources it was said tells a reader nothing, and the names of files and lines are left out anyway.
+    let part = part.trim_start_matches("‹path›:‹n›").trim_start();
     let letters: Vec<char> = part.chars().collect();
     let (start, end) = HEADLINE;
     if letters.len() <= start + end {
@@ -212,6 +219,7 @@ mod tests {
             steady: None,
             nodes: count as usize,
             known: known.map(str::to_owned),
+            known_in: None,
             formerly: BTreeMap::new(),
             others: BTreeMap::new(),
         }

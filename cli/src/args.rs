@@ -217,7 +217,8 @@ pub(crate) struct Run {
     /// rten:all or `cmd:./my-runner --flag :all`, and wgpu an adapter, as wgpu@llvmpipe or wgpu@0.
     #[arg(long, value_delimiter = ',', value_parser = word(), default_value = "interp", value_name = "BACKENDS")]
     pub on: Vec<String>,
-    /// Write each backend's outputs to `DIR/<case>/<backend>/output_N.pb`.
+    /// Write each backend's outputs to `DIR/<case>/<backend>/output_N.pb`, and inputs that were made up to
+    /// `DIR/<case>/inputs/input_N.pb`.
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     /// Write the results as JUnit XML.
@@ -358,7 +359,7 @@ pub(crate) struct Report {
     /// Write a page that needs nothing else.
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
-    /// Write an issue for each cause, with its model and programs that show the fault, to a folder of its own.
+    /// Write an issue for each cause that is not known, with its model and programs that show the fault, to a folder of its own.
     #[arg(long, value_name = "DIR")]
     pub markdown: Option<PathBuf>,
     /// Write the findings as JUnit XML.

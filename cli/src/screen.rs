@@ -2,6 +2,7 @@
 
 use std::io::{ErrorKind, Write};
 
+use anyhow::Context;
 use present::stderr::readable;
 use serde::Serialize;
 
@@ -53,7 +54,7 @@ fn print(text: &str) -> anyhow::Result<()> {
     let end = if text.ends_with('\n') { "" } else { "\n" };
     match write!(out, "{text}{end}").and_then(|()| out.flush()) {
         Err(e) if e.kind() == ErrorKind::BrokenPipe => Ok(()),
-        done => Ok(done?),
+        done => done.context("cannot write to standard output"),
     }
 }
 

@@ -122,6 +122,12 @@ impl Amounts {
         Some(self.sum as f64 / self.models as f64 / most as f64)
     }
 
+    /// Whether most models lie below what was asked for: the operators, or the sizes that tensors may have, allow no more.
+    pub fn is_out_of_reach(&self) -> bool {
+        let (least, _) = self.budget.unwrap_or_default();
+        least > 0 && 2 * self.inside < self.models
+    }
+
     /// In words.
     pub fn text(&self, name: &str) -> String {
         let mut out = format!(
@@ -133,7 +139,7 @@ impl Amounts {
         if let (Some((least, most)), Some(share)) = (self.budget, self.share_of_budget()) {
             let inside = 100.0 * self.inside as f64 / self.models as f64;
             out += &format!(
-                "; {inside:.0} % within {least} to {most}, {:.1} % of that on average",
+                "; {inside:.0} % within {least} to {most}, {:.1} % of the upper end on average",
                 100.0 * share
             );
         }
@@ -161,5 +167,8 @@ mod tests {
         let mut twice = all.clone();
         twice.merge(all);
         assert_eq!((twice.flops.models, twice.flops.inside, twice.flops.least), (10, 8, 0));
+        assert!(!twice.flops.is_out_of_reach() && !twice.peak_bytes.is_out_of_reach());
+        (0..7).for_each(|_| twice.add(&Footprint::default(), &budget));
+        assert!(twice.flops.is_out_of_reach(), "8 of 17");
     }
 }

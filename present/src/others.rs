@@ -85,6 +85,7 @@ mod tests {
             steady: None,
             example: example(),
             known: None,
+            known_in: None,
             others,
             signatures: Vec::new(),
         }

@@ -85,6 +85,7 @@ fn evil(folder: &Path) -> Group {
         steady: None,
         example: finding,
         known: None,
+        known_in: None,
         others: BTreeMap::from([(name.to_owned(), Others { right: 1, ..Others::default() })]),
         signatures: vec![member],
     }

@@ -142,22 +142,20 @@ fn filled(operands: &[(usize, Operand)], fill: Fill, hazards: &[Hazard], stream:
     }
 }
 
-/// At most so many of some rows, in order and evenly spread. The step between them has no divisor in common with the number of
-/// rows: where these are pairs, and the second numbers come again and again, every one of them is among the chosen.
+/// At most so many of some rows, in order: one of each stretch of as many, at a place in it that differs from stretch to stretch. Where
+/// rows are pairs, and the second numbers come again and again, every one of them is among the chosen: one row in sixteen would have
+/// the same of sixteen numbers each time.
 pub(crate) fn spread(rows: usize, most: usize) -> Vec<usize> {
+    /// Multiples of the golden ratio leave no large gap, however many there are.
+    const GOLDEN: f64 = 0.618_034;
     if rows <= most {
         return (0..rows).collect();
     }
-    // Multiples of the golden ratio leave no large gap, however many there are.
-    let golden = (rows as f64 * 0.618_034) as usize;
-    let step = (golden..rows).find(|&step| gcd(step, rows) == 1).unwrap_or(1);
-    let mut chosen: Vec<usize> = (0..most).map(|i| i * step % rows).collect();
-    chosen.sort_unstable();
-    chosen
-}
-
-fn gcd(a: usize, b: usize) -> usize {
-    if b == 0 { a } else { gcd(b, a % b) }
+    let one_of = |stretch: usize| {
+        let (from, past) = (stretch * rows / most, (stretch + 1) * rows / most);
+        from + ((stretch as f64 * GOLDEN).fract() * (past - from) as f64) as usize
+    };
+    (0..most).map(one_of).collect()
 }
 
 /// All pairs, or as many of them, evenly, as one run takes.
@@ -228,14 +226,14 @@ mod tests {
     #[test]
     fn rows_are_spread_over_both_numbers_of_a_pair() {
         for (first, second, most) in
-            [(400, 16, 400), (256, 64, 256), (97, 52, 300), (1 << 11, 1 << 11, 1 << 16)]
+            [(400, 16, 400), (256, 64, 256), (249, 52, 1000), (1 << 11, 1 << 11, 1 << 16)]
         {
             let rows = spread(first * second, most);
             let all =
                 |numbers: &dyn Fn(&usize) -> usize| rows.iter().map(numbers).collect::<BTreeSet<_>>().len();
             assert_eq!(all(&|row| *row), most, "each once");
             assert_eq!(all(&|row| row % second), second, "{first} × {second}");
-            assert!(all(&|row| row / second) > first.min(most) / 2, "{first} × {second}");
+            assert_eq!(all(&|row| row / second), first.min(most), "{first} × {second}");
         }
         assert_eq!(spread(3, 5), [0, 1, 2]);
     }

@@ -32,10 +32,36 @@ pub use given::{UserInputs, Ways};
 pub struct Invented {
     /// The inputs.
     pub set: DataSet,
-    /// The sizes that the model leaves open and nobody gave, by name.
-    pub drawn: BTreeMap<String, i64>,
+    /// What was drawn of what the model leaves open.
+    pub drawn: DrawnInputs,
     /// What is wrong with the shapes that the model declares, where they were left out of it.
     pub misdeclared: Option<String>,
+}
+
+/// What a model leaves open and nobody gave, as it was drawn.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct DrawnInputs {
+    /// Sizes, by name.
+    pub sizes: BTreeMap<String, i64>,
+    /// Small inputs by whose values the model goes, by name: whether a branch is taken, or how often a loop turns.
+    pub values: BTreeMap<String, String>,
+}
+
+impl DrawnInputs {
+    /// Whether nothing was.
+    pub fn is_empty(&self) -> bool {
+        self.sizes.is_empty() && self.values.is_empty()
+    }
+
+    /// In words.
+    pub fn in_words(&self) -> String {
+        let sizes: Vec<String> = self.sizes.iter().map(|(name, size)| format!("{name}={size}")).collect();
+        let values: Vec<String> =
+            self.values.iter().map(|(name, value)| format!("{name} = {value}")).collect();
+        let told = [("sizes", sizes), ("inputs by which the model goes", values)];
+        let told = told.into_iter().filter(|(_, each)| !each.is_empty());
+        told.map(|(what, each)| format!("{what} drawn: {}", each.join(", "))).collect::<Vec<_>>().join("; ")
+    }
 }
 
 /// Why there are no inputs for a model that comes without.
@@ -134,7 +160,7 @@ fn of_program(program: &Program, given: &UserInputs, seed: u64, dear: Dear) -> R
     of_model(given, program, &inputs, &open)?;
     only_tensors(&inputs, given)?;
     let undrawn = if open.is_empty() { case::trace(program, &given.inputs).ok() } else { None };
-    let (imported, known, drawn) = match undrawn {
+    let (imported, known, sizes) = match undrawn {
         Some(imported) => (imported, given.inputs.clone(), BTreeMap::new()),
         None => sizes::draw(program, &inputs, &open, given, stream)?,
     };
@@ -151,8 +177,19 @@ fn of_program(program: &Program, given: &UserInputs, seed: u64, dear: Dear) -> R
             as_drawn(&imported, &known, stream)
         }
     };
+    let is_drawn =
+        |name: &str| !given.inputs.contains_key(name) && imported.specialised.iter().any(|read| read == name);
+    let values =
+        set.inputs.iter().filter(|input| is_drawn(&input.name)).filter_map(|NamedDatum { name, datum }| {
+            let tensor = datum.tensor().filter(|tensor| tensor.len() <= SHOWN)?;
+            Some((name.clone(), tensor.to_string()))
+        });
+    let drawn = DrawnInputs { sizes, values: values.collect() };
     Ok(Invented { set, drawn, misdeclared: None })
 }
+
+/// The most elements of an input that is told.
+const SHOWN: usize = 8;
 
 /// How many elements inputs may have that are made up: they are held several times over.
 struct Room(u64);
@@ -181,7 +218,8 @@ fn plain(ty: &Type, stream: Stream) -> Tensor {
     let mut rng = stream.rng();
     match ty.dtype {
         dtype if dtype.is_float() => Tensor::from_f64_fn(ty, |_| rng.random_range(-1.0..1.0)),
-        DType::Bool => Tensor::from_i128_fn(ty, |_| rng.random_range(0..=1)),
+        // A loop whose condition does not hold computes nothing.
+        DType::Bool => Tensor::from_i128_fn(ty, |_| i128::from(rng.random_bool(0.8))),
         _ => Tensor::from_i128_fn(ty, |_| rng.random_range(0..=3)),
     }
 }
@@ -324,7 +362,7 @@ mod tests {
             let made = invented(model, &given(sizes)).expect("inputs");
             let b = made.set.inputs[1].datum.tensors().next().expect("a tensor").shape().to_vec();
             assert_eq!(b[0], 5, "{sizes:?}");
-            assert!(!made.drawn.contains_key("k"));
+            assert!(!made.drawn.sizes.contains_key("k"));
         }
         for sizes in [[("k", 4)], [("n", 3)]] {
             let why = invented(model, &given(&sizes)).expect_err("they contradict").to_string();

@@ -23,7 +23,7 @@ use worker::{Outcome, WorkerError};
 
 use crate::composite::{Composite, composites};
 use crate::forms;
-use crate::invent::{Invented, NoInputs, UserInputs, invent_any};
+use crate::invent::{DrawnInputs, Invented, NoInputs, UserInputs, invent_any};
 use crate::stored;
 use crate::tapped::{self, Parts, Tapped};
 use harness::isolate::{Isolated, Trial, isolate_on};
@@ -57,7 +57,7 @@ pub struct Subject {
     /// results is judged on numbers that stand for these.
     pub unknown: BTreeSet<String>,
     /// The sizes that the model leaves open and that were drawn.
-    pub drawn: BTreeMap<String, i64>,
+    pub drawn: DrawnInputs,
     /// What is wrong with the shapes that the model declares, where they were left out of it.
     pub misdeclared: Option<String>,
 }

@@ -29,13 +29,14 @@ pub struct Smaller {
     pub is_steady: bool,
 }
 
-/// A smaller case, and whether a process that has run nothing else shows the finding on it.
-#[derive(Clone, Debug)]
+/// What came of looking for a smaller case.
+#[derive(Clone, Default, Debug)]
 pub struct SmallerTrial {
-    /// The case.
-    pub smaller: Smaller,
-    /// Whether such a process does.
-    pub steady: bool,
+    /// The case; `None` where nothing smaller shows the finding.
+    pub smaller: Option<Smaller>,
+    /// Whether a process that has run nothing else shows it on that case; it does not where even the whole case, by itself, does not. `None`
+    /// where that was not asked.
+    pub steady: Option<bool>,
 }
 
 impl Smaller {
@@ -53,14 +54,13 @@ impl Smaller {
     }
 
     /// The smallest case that shows a target's finding under the name that it has. The budget is a count, so that it is the same on every
-    /// machine. `None` where the problem by itself shows the target to be right or something else to be wrong, and where nothing is
-    /// smaller.
+    /// machine.
     pub fn under_its_name(
         target: &Target,
         problem: Problem,
         finding: &Finding,
         stop: Stop<'_>,
-    ) -> Result<Option<SmallerTrial>, AskError> {
+    ) -> Result<SmallerTrial, AskError> {
         let budget = Budget { time: Duration::MAX, tries: Start::Graph.tries(&finding.symptom), jobs: 1 };
         let targets = std::slice::from_ref(target);
         let reduction = Reduction { targets, seed: 0, given: &UserInputs::default(), budget, stop };
@@ -70,7 +70,10 @@ impl Smaller {
             Ok(())
         };
         let reduced = match reduce_problems(&[problem], &reduction, &mut keep) {
-            Err(ReduceError::NoFinding { .. } | ReduceError::AnyGraph { .. }) => return Ok(None),
+            Err(ReduceError::NoFinding { .. }) => {
+                return Ok(SmallerTrial { smaller: None, steady: Some(false) });
+            }
+            Err(ReduceError::AnyGraph { .. }) => return Ok(SmallerTrial::default()),
             reduced => reduced?,
         };
         if stop() {
@@ -78,9 +81,11 @@ impl Smaller {
         }
         let is_it = |shown: &Shown| shown.finding.signature() == finding.signature();
         let tried = best.filter(|(shown, size)| *size < before && is_it(shown));
-        Ok(tried.map(|(Shown { problem, finding, .. }, _)| SmallerTrial {
-            smaller: Self { problem, finding, is_steady: reduced.steady },
-            steady: reduced.steady,
-        }))
+        let smaller = tried.map(|(Shown { problem, finding, .. }, _)| Self {
+            problem,
+            finding,
+            is_steady: reduced.steady,
+        });
+        Ok(SmallerTrial { steady: smaller.is_some().then_some(reduced.steady), smaller })
     }
 }

@@ -166,6 +166,7 @@ fn count_finding(report: &mut Report, case: &Case, finding: &Finding) {
         steady: None,
         nodes: case.model.graph.nodes.len(),
         known: None,
+        known_in: None,
         formerly: BTreeMap::new(),
         others: BTreeMap::new(),
     });

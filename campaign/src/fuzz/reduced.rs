@@ -59,12 +59,12 @@ impl Reduced {
         let Some(Find { target, finding, .. }) = plain else { return Ok(Self::default()) };
         let (on, problem) = (&plan.targets[*target], Problem::of_case(&found.case));
         match Smaller::under_its_name(on, problem, finding, stop) {
-            Ok(Some(SmallerTrial { smaller, steady })) => {
-                Ok(Self { case: Some((*target, smaller)), steady: Some(steady) })
-            }
             Err(AskError::Stopped) => Err(Stopped),
-            Ok(None) | Err(_) if stop() => Err(Stopped),
-            Ok(None) | Err(_) => Ok(Self::default()),
+            Ok(SmallerTrial { smaller: None, .. }) | Err(_) if stop() => Err(Stopped),
+            Ok(SmallerTrial { smaller, steady }) => {
+                Ok(Self { case: smaller.map(|smaller| (*target, smaller)), steady })
+            }
+            Err(_) => Ok(Self::default()),
         }
     }
 }

@@ -26,8 +26,8 @@ use harness::target::Target;
 use harness::threads;
 use harness::validity::Relaxed;
 use triage::folder::{About, DERIVED};
-use triage::invent::NoInputs;
 pub use triage::invent::UserInputs;
+use triage::invent::{DrawnInputs, NoInputs};
 use triage::oracle::Oracles;
 use triage::{invent, oracle, stored};
 
@@ -84,7 +84,8 @@ pub fn replay(cases: &[PathBuf], how: &Replay<'_>, on_case: &(dyn Fn() + Sync)) 
             all.asked.extend(told.into_iter().map(|told| told.about(case.clone(), target.name())));
         }
         if !drawn.is_empty() {
-            all.drawn.push(Drawn { case: case.clone(), sizes: drawn });
+            let DrawnInputs { sizes, values } = drawn;
+            all.drawn.push(Drawn { case: case.clone(), sizes, inputs: values });
         }
         if !unknown.is_empty() {
             all.unjudged.push(Unjudged { case: case.clone(), operators: unknown });
@@ -104,8 +105,8 @@ struct CaseResult {
     asked: Vec<Vec<OracleResult>>,
     /// The operators that nobody here knows.
     unknown: BTreeSet<String>,
-    /// The sizes that the model leaves open and that were drawn.
-    drawn: BTreeMap<String, i64>,
+    /// What was drawn of what the model leaves open.
+    drawn: DrawnInputs,
     /// What is wrong with the shapes that the model declares, where it was run without.
     misdeclared: Option<String>,
 }
@@ -116,7 +117,7 @@ impl CaseResult {
             judged,
             asked: Vec::new(),
             unknown: BTreeSet::new(),
-            drawn: BTreeMap::new(),
+            drawn: DrawnInputs::default(),
             misdeclared: None,
         }
     }
@@ -165,10 +166,16 @@ fn one(path: &Path, name: &Path, how: &Replay<'_>) -> CaseResult {
         return CaseResult::of(asked.collect());
     }
     let mut sets = folder.sets.clone();
-    let (mut drawn, mut misdeclared) = (BTreeMap::new(), None);
+    let (mut drawn, mut misdeclared) = (DrawnInputs::default(), None);
     if sets.is_empty() {
         match invent(&mut folder, &how.given, how.seed) {
             Ok(invented) => {
+                if let Some(Err(e)) = how.out.map(|out| write_inputs(&out.join(name), &invented.set)) {
+                    return everywhere(Judgement::new(
+                        Grade::Crash,
+                        format!("the inputs cannot be written: {e}"),
+                    ));
+                }
                 sets.push(invented.set);
                 (drawn, misdeclared) = (invented.drawn, invented.misdeclared);
             }
@@ -440,6 +447,16 @@ fn file_name(target: &str) -> String {
     let is_plain = |c: char| c.is_alphanumeric() || ['-', '_', '+', '@', '.'].contains(&c);
     let name: String = target.chars().map(|c| if is_plain(c) { c } else { '-' }).collect();
     if name.starts_with('.') { name.replacen('.', "-", 1) } else { name }
+}
+
+/// Writes the inputs that were made up, as the data sets of a case folder have them.
+fn write_inputs(folder: &Path, set: &DataSet) -> std::io::Result<()> {
+    let folder = folder.join("inputs");
+    std::fs::create_dir_all(&folder)?;
+    for (i, NamedDatum { name, datum }) in set.inputs.iter().enumerate() {
+        std::fs::write(folder.join(format!("input_{i}.pb")), onnx::case::encode(name, datum))?;
+    }
+    Ok(())
 }
 
 /// Writes the outputs that there are, under the numbers that they have in the model.

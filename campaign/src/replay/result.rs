@@ -211,13 +211,15 @@ impl NotPassing {
     }
 }
 
-/// The sizes that a model leaves open, as they were drawn.
+/// What a model leaves open, as it was drawn.
 #[derive(Clone, Debug, Serialize)]
 pub struct Drawn {
     /// The case.
     pub case: PathBuf,
     /// The sizes by name.
     pub sizes: BTreeMap<String, i64>,
+    /// The small inputs by whose values the model goes, by name.
+    pub inputs: BTreeMap<String, String>,
 }
 
 /// A model with operators that nobody here knows.

@@ -39,6 +39,9 @@ pub struct Cluster {
     pub nodes: usize,
     /// Where it is written up, if it is known.
     pub known: Option<String>,
+    /// The versions of the engine for which a list has it, if it is known of others than the one that ran: a fault that is still there.
+    #[serde(default)]
+    pub known_in: Option<String>,
     /// The signatures that its findings had before findings were reduced, and how many have each: lists of known findings may
     /// still name these.
     #[serde(default)]
@@ -71,6 +74,7 @@ impl Cluster {
             smallest: _,
             reduced: _,
             known: _,
+            known_in: _,
         } = more;
         self.count += count;
         self.cases += cases;
@@ -102,6 +106,8 @@ impl Cluster {
             None if all_known => formerly.iter().max_by_key(|(count, _)| *count).and_then(|of| of.1.clone()),
             None => None,
         };
+        let elsewhere = known.versions_of(&self.signature).filter(|_| self.known.is_none());
+        self.known_in = elsewhere.map(ToString::to_string);
         match by_name {
             Some(_) => self.count,
             None => formerly.iter().filter(is_known).map(|(count, _)| count).sum(),
@@ -138,6 +144,7 @@ mod tests {
             steady: None,
             nodes: 2,
             known: None,
+            known_in: None,
             formerly: BTreeMap::from([(HIDDEN.to_owned(), 2), (IN_CONTEXT.to_owned(), 1)]),
             others: BTreeMap::new(),
         };

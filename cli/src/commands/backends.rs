@@ -1,6 +1,5 @@
 //! `onnxsmith backends`
 
-use anyhow::Context;
 use backends::engines::gpu;
 use backends::wgpu::{AdapterInfo, Gpu, Which, adapters};
 use graphgen::Settings;
@@ -12,7 +11,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use worker::Limits;
 
-use super::{jobs, probe};
+use super::{jobs, probe, writable_file};
 use crate::args::{Backends, Common};
 use crate::{destination, screen};
 use campaign::Exit;
@@ -47,11 +46,7 @@ pub(crate) fn run(common: Common, args: &Backends) -> anyhow::Result<Exit> {
 
 /// Finds out what an engine has.
 fn find_out(common: Common, engine: &str, args: &Backends) -> anyhow::Result<Exit> {
-    if let Some(file) = &args.out {
-        destination::could_be_written(file).with_context(|| {
-            format!("cannot write {}; --out takes a file in a folder that exists", file.display())
-        })?;
-    }
+    writable_file("--out", args.out.as_deref())?;
     // Whatever is drawn by default: a file may be used with any opset.
     let settings = Settings { opset: *ir::graph::OPSETS.end(), ..Settings::default() };
     let support = probe::support(common, engine, &settings, jobs(args.jobs))?;

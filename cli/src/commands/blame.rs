@@ -30,8 +30,10 @@ pub(crate) fn run(common: Common, args: &Blame) -> anyhow::Result<Exit> {
     if common.json {
         let (whole, targets): (Vec<_>, Vec<_>) = all.iter().map(|(whole, local)| (whole, local)).unzip();
         let targets: Vec<&Local> = targets.into_iter().flatten().collect();
-        screen::json(&json!({ "targets": targets, "whole": whole, "drawn": subject.drawn,
-            "unknown": subject.unknown, "misdeclared": subject.misdeclared }))?;
+        screen::json(
+            &json!({ "targets": targets, "whole": whole, "drawn": subject.drawn.sizes, "inputs_drawn": subject.drawn.values,
+            "unknown": subject.unknown, "misdeclared": subject.misdeclared }),
+        )?;
     } else {
         screen::told(&text(&subject, &all, args.all))?;
     }
@@ -54,7 +56,7 @@ fn text(subject: &Subject, all: &[(Whole, Option<Local>)], shows_all: bool) -> S
         out += &end_to_end(whole);
     }
     if !subject.drawn.is_empty() {
-        let _ = writeln!(out, "{}", super::sizes_drawn(&subject.drawn));
+        let _ = writeln!(out, "{}", subject.drawn.in_words());
     }
     if !subject.unknown.is_empty() {
         let unknown: Vec<&str> = subject.unknown.iter().map(String::as_str).collect();

@@ -10,7 +10,7 @@ use anyhow::Context;
 use campaign::Store;
 use campaign::store::{Identity, StoreError};
 
-use super::writable;
+use super::writable_folder;
 
 /// Where campaigns are that have no folder of their own.
 const DEFAULT: &str = "onnxsmith-out";
@@ -36,7 +36,7 @@ pub(super) fn earlier(out: Option<&Path>, resume: bool) -> anyhow::Result<Option
 fn could_be_written(folder: &Path) -> anyhow::Result<()> {
     let is_missing = |folder: &&Path| !folder.as_os_str().is_empty() && !folder.exists();
     let missing: Vec<&Path> = folder.ancestors().take_while(is_missing).collect();
-    let written = writable(Some(folder), None);
+    let written = writable_folder("--out", Some(folder));
     for made in missing {
         // One that another process has filled meanwhile stays.
         let _ = fs::remove_dir(made);

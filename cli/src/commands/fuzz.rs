@@ -23,7 +23,7 @@ use triage::known::{Date, Known};
 use triage::oracle::Oracles;
 use worker::Limits;
 
-use super::{campaign_folder, interrupts, jobs, maker, probe, rules, targets, writable};
+use super::{campaign_folder, interrupts, jobs, maker, probe, rules, targets, writable_file};
 use crate::args::{self, Common, Fuzz};
 use crate::board::{Extent, Live};
 use crate::{destination, progress, screen};
@@ -40,7 +40,7 @@ pub(crate) fn run(common: Common, args: &Fuzz) -> anyhow::Result<Exit> {
     let known = known(args.known.as_deref())?;
     let levels = levels(args)?;
     let oracles = Oracles::named(&args.oracles, &args.relations)?;
-    writable(None, args.junit.as_deref())?;
+    writable_file("--junit", args.junit.as_deref())?;
     let mut store = campaign_folder::earlier(args.out.as_deref(), args.resume)?;
     let limits = Limits { timeout: args.timeout, ..Limits::default() };
     let mut targets = open(common, &args.on, &limits)?;

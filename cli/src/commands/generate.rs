@@ -8,7 +8,7 @@ use harness::{Support, Values};
 use interp::Profile;
 use serde_json::json;
 
-use super::{jobs, maker, probe, rules, writable};
+use super::{jobs, maker, probe, rules, writable_folder};
 use crate::args::{Common, Gen, Level};
 use crate::progress::Progress;
 use crate::screen;
@@ -35,7 +35,7 @@ pub(crate) fn run(common: Common, args: &Gen) -> anyhow::Result<Exit> {
     if let Some(out) = &args.out {
         generate::vacant(out)?;
     }
-    writable(args.out.as_deref(), None)?;
+    writable_folder("--out", args.out.as_deref())?;
     let bar = Progress::new(common, Some(args.count), "generating");
     let before = backends::usage::cpu_seconds();
     let out = args.out.as_deref();
@@ -49,6 +49,17 @@ pub(crate) fn run(common: Common, args: &Gen) -> anyhow::Result<Exit> {
         results.json()?;
     } else {
         results.text()?;
+    }
+    for (name, amounts) in made.footprints.each().into_iter().filter(|(_, amounts)| amounts.is_out_of_reach())
+    {
+        screen::tell(
+            common,
+            &format!(
+                "onnxsmith: {} of {} models have the {name} that were asked for; other operators, more --nodes or a larger \
+                 --max-elements allow more",
+                amounts.inside, amounts.models
+            ),
+        );
     }
     Ok(Exit::Clean)
 }

@@ -71,24 +71,19 @@ pub(crate) fn run(args: Args) -> anyhow::Result<Exit> {
     }
 }
 
-/// Makes sure that results can be written, before they are worked for.
-fn writable(out: Option<&Path>, junit: Option<&Path>) -> anyhow::Result<()> {
-    if let Some(out) = out {
-        destination::make_writable(out)
-            .with_context(|| format!("cannot write to {}; --out takes a folder", out.display()))?;
-    }
-    if let Some(file) = junit {
-        destination::could_be_written(file).with_context(|| {
-            format!("cannot write {}; --junit takes a file in a folder that exists", file.display())
-        })?;
-    }
-    Ok(())
+/// Makes sure that the folder that a flag names can be written to, before there is anything to write.
+fn writable_folder(flag: &str, folder: Option<&Path>) -> anyhow::Result<()> {
+    folder.map_or(Ok(()), destination::make_writable).with_context(|| {
+        format!("cannot write to {}; {flag} takes a folder", folder.unwrap_or(Path::new("")).display())
+    })
 }
 
-/// The sizes that were drawn for those that a model leaves open, in words.
-fn sizes_drawn(sizes: &BTreeMap<String, i64>) -> String {
-    let sizes: Vec<String> = sizes.iter().map(|(name, size)| format!("{name}={size}")).collect();
-    format!("sizes drawn: {}", sizes.join(", "))
+/// Makes sure that the file that a flag names can be written, before there is anything to write.
+fn writable_file(flag: &str, file: Option<&Path>) -> anyhow::Result<()> {
+    file.map_or(Ok(()), destination::could_be_written).with_context(|| {
+        let file = file.unwrap_or(Path::new("")).display();
+        format!("cannot write {file}; {flag} takes a file in a folder that exists")
+    })
 }
 
 /// The size in bytes of a model that spends most of its time on memory.

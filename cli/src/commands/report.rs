@@ -13,7 +13,7 @@ use present::page::{self, Page};
 use serde_json::json;
 
 use super::fuzz::{junit, known};
-use super::writable;
+use super::{writable_file, writable_folder};
 use crate::args::{self, Common};
 use crate::{destination, screen};
 use campaign::Exit;
@@ -22,7 +22,9 @@ use campaign::Exit;
 pub(crate) fn run(common: Common, args: &args::Report) -> anyhow::Result<Exit> {
     let known = known(args.known.as_deref())?;
     let store = Store::read(&args.campaign)?;
-    writable(args.markdown.as_deref(), args.junit.as_deref())?;
+    writable_folder("--markdown", args.markdown.as_deref())?;
+    writable_file("--html", args.html.as_deref())?;
+    writable_file("--junit", args.junit.as_deref())?;
     let mut report = store.report()?;
     report.mark_known(&known, store.identity());
     let groups = report.groups(args.alike);
@@ -51,7 +53,7 @@ pub(crate) fn run(common: Common, args: &args::Report) -> anyhow::Result<Exit> {
 
 /// Writes an issue for each group of which a case is there.
 fn issues(common: Common, store: &Store, groups: &[Group], folder: &Path) -> anyhow::Result<()> {
-    for group in groups {
+    for group in groups.iter().filter(|group| group.known.is_none()) {
         match Evidence::of(group, store.folder(), store.identity()) {
             Ok(evidence) => {
                 let issue = Issue::new(group, &evidence, &store.identity().version(&group.backend));
@@ -123,9 +125,8 @@ fn cause(group: &Group) -> String {
         Some(at) => (group.count, format!("known: {at}")),
         None => (group.new_count(), signatures(group)),
     };
-    let caution = group.caution().map(str::to_owned);
     let smallest = super::fuzz::place(group.reduced.as_deref().or(group.smallest.as_deref()));
-    let lines: Vec<String> = [Some(told), caution, Some(smallest)].into_iter().flatten().collect();
+    let lines = [vec![told], group.cautions(), vec![smallest]].concat();
     format!("{count:>6} × {}{alone}\n         {}\n", group.title(), lines.join("\n         "))
 }
 

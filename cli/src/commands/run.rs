@@ -12,9 +12,10 @@ use harness::Target;
 use oracles::Tolerance;
 use present::shell;
 use serde_json::json;
+use triage::invent::DrawnInputs;
 use triage::oracle::Oracles;
 
-use super::{flags, given, jobs, limits, targets, writable};
+use super::{flags, given, jobs, limits, targets, writable_file, writable_folder};
 use crate::args::{Common, Run};
 use crate::progress::Progress;
 use crate::{destination, screen};
@@ -27,7 +28,8 @@ pub(crate) fn run(common: Common, args: &Run) -> anyhow::Result<Exit> {
         bail!("there is no case folder and no .onnx or .onnxtxt file in {}", names(args));
     }
     let targets = targets(&args.on, &limits(args.timeout, &cases))?;
-    writable(args.out.as_deref(), args.junit.as_deref())?;
+    writable_folder("--out", args.out.as_deref())?;
+    writable_file("--junit", args.junit.as_deref())?;
     let how = Replay {
         targets: &targets,
         jobs: jobs(args.jobs),
@@ -164,8 +166,9 @@ fn summary(replayed: &Replayed, further: &Further<'_>) -> String {
     for about in replayed.asked.chunk_by(is_same_oracle) {
         out += &asked(about);
     }
-    for Drawn { case, sizes } in &replayed.drawn {
-        out += &format!("{}: {}\n", case.display(), super::sizes_drawn(sizes));
+    for Drawn { case, sizes, inputs } in &replayed.drawn {
+        let drawn = DrawnInputs { sizes: sizes.clone(), values: inputs.clone() };
+        out += &format!("{}: {}\n", case.display(), drawn.in_words());
     }
     for Unjudged { case, operators } in &replayed.unjudged {
         let operators: Vec<&str> = operators.iter().map(String::as_str).collect();

@@ -1,13 +1,12 @@
 //! `onnxsmith show`
 
-use std::collections::BTreeMap;
 use std::path::Path;
 
 use anyhow::Context;
 use harness::case;
 use onnx::program::Program;
 use onnx::{CaseFolder, Imported};
-use triage::invent::{Invented, UserInputs, invent_any};
+use triage::invent::{DrawnInputs, Invented, UserInputs, invent_any};
 
 use crate::args::{Common, Show, TextForm};
 use crate::screen;
@@ -17,10 +16,16 @@ use campaign::Exit;
 pub(crate) fn run(common: Common, args: &Show) -> anyhow::Result<Exit> {
     let mut folder = triage::stored::read(&args.case)?;
     let given = super::given(&args.given)?;
-    if given != UserInputs::default() && folder.sets.is_empty() {
-        let Invented { set, drawn, .. } = invent_any(&mut folder, &given, common.seed)?;
-        tell_drawn(common, &drawn);
-        folder.sets.push(set);
+    let is_asked_for = given != UserInputs::default();
+    if (is_asked_for || args.out.is_some()) && folder.sets.is_empty() {
+        match invent_any(&mut folder, &given, common.seed) {
+            Ok(Invented { set, drawn, .. }) => {
+                tell_drawn(common, &drawn);
+                folder.sets.push(set);
+            }
+            Err(why) if is_asked_for => return Err(why.into()),
+            Err(why) => screen::tell(common, &format!("written without inputs: {why}")),
+        }
     }
     if let Some(out) = &args.out {
         folder.write(out)?;
@@ -70,10 +75,10 @@ fn at_some_inputs(
     Ok(case::trace(&folder.decode().and_then(Program::read)?, &inputs)?)
 }
 
-/// Says which sizes were drawn.
-fn tell_drawn(common: Common, drawn: &BTreeMap<String, i64>) {
+/// Says what was drawn.
+fn tell_drawn(common: Common, drawn: &DrawnInputs) {
     if !drawn.is_empty() {
-        screen::tell(common, &super::sizes_drawn(drawn));
+        screen::tell(common, &drawn.in_words());
     }
 }
 

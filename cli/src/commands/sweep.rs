@@ -18,7 +18,7 @@ use sweep::store::{self, Earlier};
 use sweep::{Identity, Part, PartForm, PartResult, Rows, Scope, Store, parts, table};
 use worker::Limits;
 
-use super::{interrupts, jobs, targets, writable};
+use super::{interrupts, jobs, targets, writable_folder};
 use crate::args::{Common, Sweep};
 use crate::progress::Progress;
 use crate::{destination, screen};
@@ -29,7 +29,7 @@ pub(crate) fn run(common: Common, args: &Sweep) -> anyhow::Result<Exit> {
     let before = args.against.as_deref().map(earlier).transpose()?;
     let limits = Limits { timeout: args.timeout, ..Limits::default() };
     let targets = targets(&args.on, &limits)?;
-    writable(args.out.as_deref(), None)?;
+    writable_folder("--out", args.out.as_deref())?;
     for note in of_one_adapter(&targets) {
         screen::tell(common, &note);
     }

@@ -15,6 +15,10 @@ use super::{FLOATS, STRINGS};
 /// Constants break their lines before this column.
 const WIDTH: usize = 110;
 
+/// The most elements of a constant that people are shown.
+const SHOWN: usize = 64;
+
+/// The text form; with `{:#}`, for people, long constants are left out.
 impl<O: Operation> Display for Model<O> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         writeln!(f, "onnxsmith 1 opset {}", self.opset)?;
@@ -68,6 +72,9 @@ fn node<O: Operation>(
             let ty = tensor.ty();
             if node.outputs.first() != Some(&ty) {
                 write!(f, "{ty} ")?;
+            }
+            if f.alternate() && tensor.len() > SHOWN {
+                return write!(f, "{{… {} elements}}", tensor.len());
             }
             elements(f, tensor)
         }

@@ -92,13 +92,16 @@ fn markdown(
         let cut: Vec<String> = finding.after.iter().map(|operator| code(operator)).collect();
         text += &format!("- wrong as well in the same graph, and cut out here: {}\n", cut.join(", "));
     }
-    if let Some(caution) = group.caution() {
+    for caution in group.cautions() {
         text += &format!("- {caution}\n");
     }
     text += &others(group);
     text += &model(evidence);
-    text += "\n## Inputs\n\n";
-    for (name, tensor) in evidence.telling_inputs() {
+    let mut inputs = evidence.telling_inputs().peekable();
+    if inputs.peek().is_some() {
+        text += "\n## Inputs\n\n";
+    }
+    for (name, tensor) in inputs {
         let values = match tensor.len() {
             0 => "no elements".to_owned(),
             all if all > SMALL_TENSOR && python.is_some() => format!("{all} elements, in the program"),
@@ -141,7 +144,7 @@ fn others(group: &Group) -> String {
 
 /// The program, or else the model that is left of it.
 fn model(evidence: &Evidence) -> String {
-    let model = || evidence.model.as_ref().map(ToString::to_string);
+    let model = || evidence.model.as_ref().map(|model| format!("{model:#}"));
     let text = evidence.program.clone().or_else(model);
     text.map_or_else(String::new, |text| format!("\n## Model\n\n{}", fenced("", &text)))
 }

@@ -5,19 +5,19 @@ use std::fmt::Write as _;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use ir::{DType, Tensor};
+use oracles::signature::Symptom;
+use oracles::verdict::Worst;
 
 use super::{MODEL, SMALL_MODEL, SMALL_TENSOR, headline};
 use crate::evidence::{Evidence, elements};
 
-/// The program.
+/// The program. Its exit code is 1 while the fault is there and 0 once it is not, so that it can look for the commit that did it.
 pub(super) fn program(evidence: &Evidence) -> String {
-    let mut text = format!("# {}\nimport base64\n\n", headline(&evidence.finding));
-    let imports = if evidence.inputs().any(|(_, t)| numpy(t.dtype()).starts_with("ml_dtypes")) {
-        "import ml_dtypes\n"
-    } else {
-        ""
-    };
-    let _ = write!(text, "{imports}import numpy as np\nimport onnxruntime as ort\n\n");
+    let mut text = format!(
+        "# {}\n# Exit code: 1 while that is so, 0 once it is not, 125 where that cannot be told.\n",
+        headline(&evidence.finding)
+    );
+    text += &imports(evidence);
     if evidence.case.model.len() <= SMALL_MODEL {
         let _ =
             writeln!(text, "model = base64.b64decode(\n{})", wrapped(&STANDARD.encode(&evidence.case.model)));
@@ -32,20 +32,90 @@ pub(super) fn program(evidence: &Evidence) -> String {
     let _ =
         writeln!(text, "options.graph_optimization_level = ort.GraphOptimizationLevel.{}", level(evidence));
     text += "options.intra_op_num_threads = 1\n\
-             session = ort.InferenceSession(model, options, providers=[\"CPUExecutionProvider\"])\n\
-             outputs = dict(zip([o.name for o in session.get_outputs()], session.run(None, inputs)))\n";
+             # What hangs is ended after a minute.\n\
+             faulthandler.dump_traceback_later(60, exit=True)\n\
+             try:\n    \
+                 session = ort.InferenceSession(model, options, providers=[\"CPUExecutionProvider\"])\n    \
+                 outputs = dict(zip([o.name for o in session.get_outputs()], session.run(None, inputs)))\n\
+             except Exception as error:\n";
+    if let Symptom::Accepted { rule } = &evidence.finding.symptom {
+        let _ = write!(text, "    print(\"refused, as is right:\", error)\n    sys.exit(0)\n");
+        let _ =
+            writeln!(text, "sys.exit({})", literal(&format!("a model that breaks the rule {rule} was run")));
+        return text;
+    }
+    text += "    \
+                 if \"Numpy type\" in str(error):\n        \
+                     print(\"this package hands out no such tensors:\", error)\n        \
+                     sys.exit(125)\n    \
+                 sys.exit(f\"a valid model is refused: {error}\")\n\n\
+             wrong = []\n";
     for (name, tensor) in evidence.outputs() {
-        let _ = writeln!(text, "print({}, outputs[{}])", literal(name), literal(name));
-        if tensor.len() <= SMALL_TENSOR {
-            let _ = writeln!(text, "print(\"expected\", {})", array(tensor));
-        }
+        text += &of_output(name, tensor);
     }
-    if let (Some(worst), true) = (&evidence.finding.worst, evidence.has_worst_output()) {
-        let (output, index) = (literal(&worst.output), worst.index);
-        let note = literal(&format!("where {} is right", worst.right()));
-        let _ = writeln!(text, "print(\"element {index}:\", outputs[{output}].reshape(-1)[{index}], {note})");
+    text += &of_worst(evidence);
+    text + "sys.exit(\"; \".join(wrong) or 0)\n"
+}
+
+fn imports(evidence: &Evidence) -> String {
+    let mut tensors = evidence.inputs().chain(evidence.outputs());
+    let is_beyond_numpy = tensors.any(|(_, tensor)| numpy(tensor.dtype()).starts_with("ml_dtypes"));
+    let more = if is_beyond_numpy { "import ml_dtypes\n" } else { "" };
+    format!(
+        "import base64\nimport faulthandler\nimport math\nimport sys\n\n{more}import numpy as np\nimport onnxruntime as ort\n\n"
+    )
+}
+
+/// What is looked at of every output: its type. Its elements are printed.
+fn of_output(name: &str, tensor: &Tensor) -> String {
+    let (name, shape) = (literal(name), tensor.shape());
+    let mut text = format!("y = outputs[{name}]\nprint({name}, y.dtype, y.shape, y)\n");
+    if tensor.len() <= SMALL_TENSOR {
+        let _ = writeln!(text, "print(\"expected\", {})", array(tensor));
     }
+    let dtype = numpy(tensor.dtype());
+    let _ = write!(
+        text,
+        "if y.dtype != {dtype} or list(y.shape) != {shape:?}:\n    \
+             wrong.append({name} + f\": {{y.dtype}} {{y.shape}} instead of \" + {})\n",
+        literal(&format!("{} {shape:?}", tensor.dtype()))
+    );
     text
+}
+
+/// What is looked at of the element that is worst.
+fn of_worst(evidence: &Evidence) -> String {
+    let worst = evidence.finding.worst.as_ref().filter(|_| evidence.has_worst_output());
+    let Some(Worst { output, index, expected, bound, .. }) = worst else { return String::new() };
+    let right = literal(&format!("where {} is right", worst.map_or_else(String::new, Worst::right)));
+    format!(
+        "y = outputs[{output}].reshape(-1)\n\
+         got, expected, bound = y[{index}].item() if y.size > {index} else math.nan, {expected}, {bound}\n\
+         if math.isnan(got) or math.isnan(expected):\n    \
+             is_right = math.isnan(got) and math.isnan(expected)\n\
+         elif got == expected:\n    \
+             is_right = bound > 0 or math.copysign(1, got) == math.copysign(1, expected)\n\
+         else:\n    \
+             is_right = abs(got - expected) <= bound\n\
+         print(\"element {index}:\", got, {right})\n\
+         if not is_right:\n    \
+             wrong.append(f\"element {index} is {{got}}\")\n",
+        output = literal(output),
+        expected = number(expected),
+        bound = number(bound),
+    )
+}
+
+/// A number as Python writes it.
+fn number(text: &str) -> String {
+    match text {
+        "true" => "True".to_owned(),
+        "false" => "False".to_owned(),
+        "inf" => "math.inf".to_owned(),
+        "-inf" => "-math.inf".to_owned(),
+        "NaN" => "math.nan".to_owned(),
+        number => number.to_owned(),
+    }
 }
 
 /// ONNX Runtime's name of the level; for other engines the one that does least.
@@ -97,15 +167,7 @@ fn array(tensor: &Tensor) -> String {
             wrapped(&bytes)
         );
     }
-    let values = elements(tensor, tensor.len()).into_iter().map(|v| match v.as_str() {
-        "true" => "True".to_owned(),
-        "false" => "False".to_owned(),
-        "inf" => "np.inf".to_owned(),
-        "-inf" => "-np.inf".to_owned(),
-        "NaN" => "np.nan".to_owned(),
-        _ => v,
-    });
-    let values: Vec<String> = values.collect();
+    let values: Vec<String> = elements(tensor, tensor.len()).iter().map(|v| number(v)).collect();
     format!("np.array([{}], dtype={dtype}).reshape({shape:?})", values.join(", "))
 }
 
@@ -146,7 +208,10 @@ mod tests {
     fn arrays_and_names_are_literals() {
         let special = [f64::NAN, f64::INFINITY, -0.0, 0.1];
         let tensor = Tensor::from_f64_fn(&Type::new(DType::F32, [2, 2]), |i| special[i]);
-        assert_eq!(array(&tensor), "np.array([np.nan, np.inf, -0.0, 0.1], dtype=np.float32).reshape([2, 2])");
+        assert_eq!(
+            array(&tensor),
+            "np.array([math.nan, math.inf, -0.0, 0.1], dtype=np.float32).reshape([2, 2])"
+        );
         let many = Tensor::zeros(&Type::new(DType::U8, [65]));
         assert!(array(&many).starts_with("np.frombuffer(base64.b64decode(\n    \"AAAA"), "{}", array(&many));
         assert_eq!(literal("a\"\\\n"), "\"a\\\"\\\\\\u000a\"");

@@ -91,7 +91,7 @@ fn shown(group: &Group, evidence: &Evidence) -> Markup {
                 @if !evidence.finding.after.is_empty() {
                     p.muted { "After " (evidence.finding.after.join(", ")) ", wrong as well in the same graph, and cut out here." }
                 }
-                @if let Some(caution) = group.caution() { p.muted { "Note: " (caution) "." } }
+                @for caution in group.cautions() { p.muted { "Note: " (caution) "." } }
                 @if let Some(known) = &group.known { p { "Written up in " code { (known) } "." } }
                 (inputs(evidence))
                 (others(group))

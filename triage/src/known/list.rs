@@ -60,17 +60,26 @@ impl Known {
     /// signature first: which finding is named does not depend on the order of the list.
     pub fn covering(&self, version: &str, signature: &str) -> Vec<(usize, &KnownEntry)> {
         let version = parse_version(version);
+        let mut covering: Vec<_> =
+            self.of_any_version(signature).filter(|(_, e)| e.has_version(version.as_ref())).collect();
+        covering.sort_by(|(_, a), (_, b)| a.signature.cmp_telling(&b.signature));
+        covering
+    }
+
+    /// The versions of its engine for which a signature is listed; `None` where it is not listed, or for all.
+    pub fn versions_of(&self, signature: &str) -> Option<&VersionReq> {
+        self.of_any_version(signature).find_map(|(_, entry)| entry.versions.as_ref())
+    }
+
+    /// The entries whose pattern matches a signature, with their numbers.
+    fn of_any_version(&self, signature: &str) -> impl Iterator<Item = (usize, &KnownEntry)> {
         let other = signature
             .split_once(" | ")
             .and_then(|(engine, rest)| other_name(engine).map(|other| format!("{other} | {rest}")));
-        let matches = |e: &KnownEntry| {
-            [Some(signature), other.as_deref()].into_iter().flatten().any(|s| e.signature.matches(s))
-        };
-        let entries = self.entries.iter().enumerate();
-        let mut covering: Vec<_> =
-            entries.filter(|(_, e)| e.has_version(version.as_ref()) && matches(e)).collect();
-        covering.sort_by(|(_, a), (_, b)| a.signature.cmp_telling(&b.signature));
-        covering
+        let names = [Some(signature.to_owned()), other];
+        let matches =
+            move |e: &KnownEntry| names.iter().flatten().any(|signature| e.signature.matches(signature));
+        self.entries.iter().enumerate().filter(move |(_, entry)| matches(entry))
     }
 
     /// The entries that cover a finding under its name, or else under the one that it had before findings were reduced.
