@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use anyhow::{Result, ensure};
+use anyhow::{Result, bail, ensure};
 use campaign::Store;
 use campaign::report::Report;
 use clap::Args;
@@ -58,7 +58,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
             blocks.windows(2).all(|b| b[0].past == b[1].first),
             "campaign {seed}: cases are lost or doubled"
         );
-        ensure!(killed.report == calm.report, "campaign {seed}: the report differs");
+        if let Some(place) = first_difference(&calm.report, &killed.report)? {
+            bail!("campaign {seed}: the report differs, {place}");
+        }
         ensure!(killed.findings == calm.findings, "campaign {seed}: the findings differ");
         ensure!(killed.files == calm.files, "campaign {seed}: the saved cases differ");
         let Report { cases, findings, clusters, .. } = calm.report;
@@ -91,6 +93,9 @@ impl Remains {
                 *path = path.strip_prefix(folder)?.to_owned();
             }
         }
+        for saved in report.suspects.kinds.values_mut().filter_map(|kind| kind.saved.as_mut()) {
+            saved.folder = Path::new(&saved.folder).strip_prefix(folder)?.display().to_string();
+        }
         let mut files = BTreeMap::new();
         let mut open = vec![folder.join("findings"), folder.join("suspects")];
         while let Some(path) = open.pop() {
@@ -107,6 +112,22 @@ impl Remains {
         }
         Ok(Self { report, findings: store.findings()?, files })
     }
+}
+
+/// Where two reports begin to differ, as JSON.
+fn first_difference(calm: &Report, killed: &Report) -> Result<Option<String>> {
+    if calm == killed {
+        return Ok(None);
+    }
+    let [calm, killed] = [calm, killed].map(serde_json::to_string_pretty);
+    let (calm, killed) = (calm?, killed?);
+    let differ = calm.lines().zip(killed.lines()).enumerate().find(|(_, (one, other))| one != other);
+    Ok(Some(differ.map_or_else(
+        || "in what JSON cannot say".to_owned(),
+        |(line, (one, other))| {
+            format!("in line {} of its JSON: `{}` and `{}`", line + 1, one.trim(), other.trim())
+        },
+    )))
 }
 
 /// A case's `case.json` without what the engines said.
