@@ -209,16 +209,14 @@ fn log_sum_exp_as_defined<A: Arith>(a: &A, xs: &[A::R]) -> A::R {
 /// ln Σ eˣ, about the largest element so that nothing overflows.
 fn log_sum_exp<A: Arith>(a: &A, xs: &[A::R]) -> A::R {
     let Some(top) = xs.iter().copied().reduce(|x, y| a.max(x, y)) else { return a.real(f64::NEG_INFINITY) };
+    let infinities = [Class::PositiveInfinity, Class::NegativeInfinity];
     // The definition knows no shift, so an infinity is not subtracted from itself.
-    let is_infinite = |x| {
-        let infinities = [Class::PositiveInfinity, Class::NegativeInfinity];
-        infinities.into_iter().any(|class| a.peek(a.is(class, x)) == Some(1))
-    };
-    if is_infinite(top) {
+    if infinities.into_iter().any(|class| a.peek(a.is(class, top)) == Some(1)) {
         return a.add(top, top);
     }
-    // Beside a NaN that may lose, an infinity may be the largest, and then nothing else is looked at.
-    if a.peek(a.is(Class::NaN, top)).is_none() && xs.iter().any(|&x| is_infinite(x)) {
+    // Beside a NaN that may lose, an infinity may be the largest, and then nothing else is looked at. What overflowed may be one.
+    let may_be_infinite = |x| infinities.into_iter().any(|class| a.peek(a.is(class, x)) != Some(0));
+    if a.peek(a.is(Class::NaN, top)).is_none() && xs.iter().any(|&x| may_be_infinite(x)) {
         return a.unknown_real();
     }
     let sum = a.sum(xs.iter().map(|&x| a.call(Fun::Exp, a.sub(x, top))));
