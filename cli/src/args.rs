@@ -273,8 +273,8 @@ pub(crate) struct Fuzz {
     /// Stop after this many cases, those of all shards together.
     #[arg(long, value_name = "N", value_parser = graphgen::amount::positive)]
     pub cases: Option<u64>,
-    /// Stop after this time (such as 90s, 10m, 2h), what ran before --resume included; 60s if neither this nor --cases is
-    /// given.
+    /// Stop after this time (such as 90s, 10m, 2h), what ran before --resume included, but not what it takes to find out what
+    /// the backends have; 60s if neither this nor --cases is given.
     #[arg(long, value_parser = timeout, value_name = "TIME")]
     pub time: Option<Duration>,
     /// How many cases run at the same time; without it, one per processor.

@@ -65,9 +65,6 @@ mod tests {
 
     use super::*;
 
-    /// Operators that no graph of one node has on these dtypes.
-    const NOT_DRAWN: &[(&str, &[&str])] = &[];
-
     #[test]
     fn no_operator_and_no_dtype_of_one_goes_missing() {
         let drawn: BTreeSet<String> = operators().map(|problem| problem.name).collect();
@@ -76,10 +73,6 @@ mod tests {
         };
         let wanted = ops::drawn().flat_map(|spec| dtypes(spec).iter().map(|dtype| (spec.name, dtype.name())));
         let missing: BTreeSet<_> = wanted.filter(|(name, dtype)| !is_drawn(name, dtype)).collect();
-        let listed: BTreeSet<_> = NOT_DRAWN
-            .iter()
-            .flat_map(|&(name, dtypes)| dtypes.iter().map(move |&dtype| (name, dtype)))
-            .collect();
-        assert_eq!(missing, listed);
+        assert!(missing.is_empty(), "{missing:?}");
     }
 }

@@ -20,6 +20,7 @@ use onnx::import::{self, Imported, InputType};
 use onnx::program::Program;
 use ops::Model;
 use rand::RngExt;
+use serde::Serialize;
 
 use given::{of_model, only_tensors};
 use harness::reference::Spent;
@@ -39,11 +40,12 @@ pub struct Invented {
 }
 
 /// What a model leaves open and nobody gave, as it was drawn.
-#[derive(Clone, PartialEq, Eq, Default, Debug)]
+#[derive(Clone, PartialEq, Eq, Default, Debug, Serialize)]
 pub struct DrawnInputs {
     /// Sizes, by name.
     pub sizes: BTreeMap<String, i64>,
     /// Small inputs by whose values the model goes, by name: whether a branch is taken, or how often a loop turns.
+    #[serde(rename = "inputs")]
     pub values: BTreeMap<String, String>,
 }
 

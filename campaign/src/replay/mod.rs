@@ -84,8 +84,7 @@ pub fn replay(cases: &[PathBuf], how: &Replay<'_>, on_case: &(dyn Fn() + Sync)) 
             all.asked.extend(told.into_iter().map(|told| told.about(case.clone(), target.name())));
         }
         if !drawn.is_empty() {
-            let DrawnInputs { sizes, values } = drawn;
-            all.drawn.push(Drawn { case: case.clone(), sizes, inputs: values });
+            all.drawn.push(Drawn { case: case.clone(), drawn });
         }
         if !unknown.is_empty() {
             all.unjudged.push(Unjudged { case: case.clone(), operators: unknown });

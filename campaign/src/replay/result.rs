@@ -8,6 +8,7 @@ use serde::Serialize;
 use super::OracleRecord;
 use crate::junit::{TestCase, TestResult};
 use harness::target::Target;
+use triage::invent::DrawnInputs;
 
 /// What came of one case on one backend. Of several that belong to one case, the last in this order stands for it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
@@ -216,10 +217,9 @@ impl NotPassing {
 pub struct Drawn {
     /// The case.
     pub case: PathBuf,
-    /// The sizes by name.
-    pub sizes: BTreeMap<String, i64>,
-    /// The small inputs by whose values the model goes, by name.
-    pub inputs: BTreeMap<String, String>,
+    /// The sizes and inputs.
+    #[serde(flatten)]
+    pub drawn: DrawnInputs,
 }
 
 /// A model with operators that nobody here knows.

@@ -73,16 +73,16 @@ pub(crate) fn run(args: Args) -> anyhow::Result<Exit> {
 
 /// Makes sure that the folder that a flag names can be written to, before there is anything to write.
 fn writable_folder(flag: &str, folder: Option<&Path>) -> anyhow::Result<()> {
-    folder.map_or(Ok(()), destination::make_writable).with_context(|| {
-        format!("cannot write to {}; {flag} takes a folder", folder.unwrap_or(Path::new("")).display())
-    })
+    let Some(folder) = folder else { return Ok(()) };
+    destination::make_writable(folder)
+        .with_context(|| format!("cannot write to {}; {flag} takes a folder", folder.display()))
 }
 
 /// Makes sure that the file that a flag names can be written, before there is anything to write.
 fn writable_file(flag: &str, file: Option<&Path>) -> anyhow::Result<()> {
-    file.map_or(Ok(()), destination::could_be_written).with_context(|| {
-        let file = file.unwrap_or(Path::new("")).display();
-        format!("cannot write {file}; {flag} takes a file in a folder that exists")
+    let Some(file) = file else { return Ok(()) };
+    destination::could_be_written(file).with_context(|| {
+        format!("cannot write {}; {flag} takes a file in a folder that exists", file.display())
     })
 }
 

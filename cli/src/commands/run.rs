@@ -12,7 +12,6 @@ use harness::Target;
 use oracles::Tolerance;
 use present::shell;
 use serde_json::json;
-use triage::invent::DrawnInputs;
 use triage::oracle::Oracles;
 
 use super::{flags, given, jobs, limits, targets, writable_file, writable_folder};
@@ -166,8 +165,7 @@ fn summary(replayed: &Replayed, further: &Further<'_>) -> String {
     for about in replayed.asked.chunk_by(is_same_oracle) {
         out += &asked(about);
     }
-    for Drawn { case, sizes, inputs } in &replayed.drawn {
-        let drawn = DrawnInputs { sizes: sizes.clone(), values: inputs.clone() };
+    for Drawn { case, drawn } in &replayed.drawn {
         out += &format!("{}: {}\n", case.display(), drawn.in_words());
     }
     for Unjudged { case, operators } in &replayed.unjudged {
