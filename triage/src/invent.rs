@@ -60,9 +60,9 @@ impl DrawnInputs {
         let sizes: Vec<String> = self.sizes.iter().map(|(name, size)| format!("{name}={size}")).collect();
         let values: Vec<String> =
             self.values.iter().map(|(name, value)| format!("{name} = {value}")).collect();
-        let told = [("sizes", sizes), ("inputs by which the model goes", values)];
+        let told = [("sizes drawn", sizes), ("inputs drawn that the model goes by", values)];
         let told = told.into_iter().filter(|(_, each)| !each.is_empty());
-        told.map(|(what, each)| format!("{what} drawn: {}", each.join(", "))).collect::<Vec<_>>().join("; ")
+        told.map(|(what, each)| format!("{what}: {}", each.join(", "))).collect::<Vec<_>>().join("; ")
     }
 }
 
