@@ -3,6 +3,7 @@
 pub(crate) mod judge;
 mod oracle_record;
 mod result;
+mod written;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
@@ -13,7 +14,7 @@ use onnx::case::{DataSet, NamedDatum};
 use onnx::import::{declared_dtype, declared_kind};
 use onnx::{Bytes, CaseFolder};
 use oracles::{Check, Expected, Symptom, Tolerance, Verdict, Why, judge};
-use worker::{Outcome, Run};
+use worker::Outcome;
 
 use judge::References;
 pub use oracle_record::OracleRecord;
@@ -169,7 +170,7 @@ fn one(path: &Path, name: &Path, how: &Replay<'_>) -> CaseResult {
     if sets.is_empty() {
         match invent(&mut folder, &how.given, how.seed) {
             Ok(invented) => {
-                if let Some(Err(e)) = how.out.map(|out| write_inputs(&out.join(name), &invented.set)) {
+                if let Some(Err(e)) = how.out.map(|out| written::inputs(&out.join(name), &invented.set)) {
                     return everywhere(Judgement::new(
                         Grade::Crash,
                         format!("the inputs cannot be written: {e}"),
@@ -329,7 +330,7 @@ impl Exercise<'_> {
         let crash = |why: String| Judgement::new(Grade::Crash, why);
         let ran = target.run(model, &inputs, &interface).map_err(|e| crash(e.to_string()))?;
         if let Some(out) = how.out {
-            write(out, name, target, number, &interface.outputs, &ran)
+            written::outputs(out, name, target, number, &interface.outputs, &ran)
                 .map_err(|e| crash(format!("the outputs cannot be written: {e}")))?;
         }
         let stored = about.rtol.zip(about.atol).map(|(relative, absolute)| Tolerance { relative, absolute });
@@ -446,40 +447,6 @@ fn file_name(target: &str) -> String {
     let is_plain = |c: char| c.is_alphanumeric() || ['-', '_', '+', '@', '.'].contains(&c);
     let name: String = target.chars().map(|c| if is_plain(c) { c } else { '-' }).collect();
     if name.starts_with('.') { name.replacen('.', "-", 1) } else { name }
-}
-
-/// Writes the inputs that were made up, as the data sets of a case folder have them.
-fn write_inputs(folder: &Path, set: &DataSet) -> std::io::Result<()> {
-    let folder = folder.join("inputs");
-    std::fs::create_dir_all(&folder)?;
-    for (i, NamedDatum { name, datum }) in set.inputs.iter().enumerate() {
-        std::fs::write(folder.join(format!("input_{i}.pb")), onnx::case::encode(name, datum))?;
-    }
-    Ok(())
-}
-
-/// Writes the outputs that there are, under the numbers that they have in the model.
-fn write(
-    out: &Path,
-    name: &Path,
-    target: &Target,
-    set: usize,
-    wanted: &[Wanted],
-    ran: &Run,
-) -> std::io::Result<()> {
-    let Outcome::Outputs(outputs) = &ran.outcome else { return Ok(()) };
-    let mut folder = out.join(name).join(file_name(&target.name()));
-    if set > 0 {
-        folder.push(format!("set_{set}"));
-    }
-    std::fs::create_dir_all(&folder)?;
-    let mut parts: BTreeMap<String, Tensor> = outputs.iter().cloned().collect();
-    for (i, Wanted { name, kind, .. }) in wanted.iter().enumerate() {
-        if let Ok(datum) = kind.gather(name, &mut parts) {
-            std::fs::write(folder.join(format!("output_{i}.pb")), onnx::case::encode(name, &datum))?;
-        }
-    }
-    Ok(())
 }
 
 #[cfg(test)]
