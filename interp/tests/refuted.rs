@@ -367,3 +367,14 @@ fn between_two_elements_a_sample_is_a_weighted_sum_or_a_share_of_their_differenc
         assert!(!accepts(&expected, &[-0.197_5], profile), "{}", profile.name);
     }
 }
+
+#[test]
+fn beside_a_nan_that_may_lose_what_overflowed_may_be_an_infinity() {
+    let text = "onnxsmith 1 opset 18 graph { %0: f32[2] = variable \"x\" %1: f32[2] = Exp(%0) \
+                %2: f32[1] = ReduceLogSumExp(%1) {axes = [0]} return \"y\" = %2 }";
+    for (profile, may_lose) in [(&Profile::TIGHT, false), (&Profile::DECLARED, true)] {
+        let expected = reference(text, &[&[1e5, f64::NAN]], profile);
+        assert!(accepts(&expected, &[f64::NAN], profile), "{}", profile.name);
+        assert_eq!(accepts(&expected, &[f64::INFINITY], profile), may_lose, "{}", profile.name);
+    }
+}
