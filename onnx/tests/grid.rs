@@ -47,3 +47,39 @@ fn what_is_no_grid_is_refused() {
     assert!(refused(&grid("1", 0)).contains("sizes of an image"));
     assert!(refused(&grid("1, 7, 100000, 100000", 0)).contains("unsupported"));
 }
+
+/// The positions of an axis in f32, by the formulas of others: steps from the first on, and a linear space between corners made smaller.
+fn positions_of_others(size: u16, corners: i64) -> Vec<Vec<f32>> {
+    let n = f32::from(size);
+    let steps =
+        |step: f32, before: f32| (0..size).map(|i| f32::from(i) * step - before).collect::<Vec<f32>>();
+    if corners != 0 {
+        return vec![steps(2.0 / (n - 1.0), 1.0)];
+    }
+    let smaller = steps(2.0 / (n - 1.0), 1.0).into_iter().map(|x| x * (n - 1.0) / n).collect();
+    vec![steps(2.0 / n, 1.0 - 2.0 / n / 2.0), smaller]
+}
+
+#[test]
+fn who_computes_positions_by_another_formula_is_right() {
+    let theta = Tensor::from_f64_fn(&Type::new(DType::F32, [1, 2, 3]), |i| [7.0, 0.0, 0.0, 0.0, 7.0, 0.0][i]);
+    for (size, corners) in (2..40).flat_map(|size| [(size, 0), (size, 1)]) {
+        // Of two rows the second is at the edge as well.
+        let model =
+            read("float[1, 2, 3] t", &grid(&format!("1, 7, 2, {size}"), corners)).expect("it is read").model;
+        let (profile, taps) = (&interp::Profile::DECLARED, interp::Taps::Outputs);
+        let expected = interp::evaluate(&model, std::slice::from_ref(&theta), profile, taps).expect("values");
+        let expected = &expected.outputs[0];
+        assert!(expected.error.iter().all(|&error| error < 1e-4), "{size}, {corners}: {:?}", expected.error);
+        for positions in positions_of_others(size, corners) {
+            for (i, &position) in positions.iter().enumerate() {
+                let (right, error) = (expected.tensor.to_f64s()[2 * i], expected.error_at(2 * i));
+                let off = (f64::from(7.0 * position) - right).abs();
+                assert!(
+                    off <= error,
+                    "{i} of {size}, corners {corners}: {position} is off by {off}, and {error} is allowed"
+                );
+            }
+        }
+    }
+}

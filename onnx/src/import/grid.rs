@@ -90,8 +90,12 @@ fn by_steps(walk: &mut Walk<'_, '_>, size: i64, is_at_corners: bool, dtype: DTyp
     let step = walk.op("Div", &[two, count])?;
     let numbers = walk.reals(dtype, &[size], |i| i as f64)?;
     let steps = walk.op("Mul", &[numbers, step])?;
-    let half = walk.op("Div", &[step, two])?;
-    let before_first = if is_at_corners { one } else { walk.op("Sub", &[one, half])? };
+    let before_first = if is_at_corners {
+        one
+    } else {
+        let half = walk.op("Div", &[step, two])?;
+        walk.op("Sub", &[one, half])?
+    };
     walk.op("Sub", &[steps, before_first])
 }
 
