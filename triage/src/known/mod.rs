@@ -15,6 +15,7 @@
 //! | `print` | all of these as TOML |
 //! | `content` | reading them, with the line of what is wrong |
 
+mod accepted;
 mod case;
 mod content;
 mod corpus;

@@ -21,7 +21,7 @@ pub(crate) fn run(common: Common, args: &args::Known) -> anyhow::Result<Exit> {
     }
 }
 
-/// Adds what a campaign has found to a list. What stands there stays as it is.
+/// Adds what a campaign has found to a list.
 fn accept(common: Common, args: &Accept) -> anyhow::Result<Exit> {
     let today = Date::today();
     let before = match fs::read_to_string(&args.list) {
@@ -35,9 +35,9 @@ fn accept(common: Common, args: &Accept) -> anyhow::Result<Exit> {
     report.mark_known(&known, store.identity());
     let only: Vec<Pattern> = args.only.iter().cloned().map(Pattern::from).collect();
     let Accepted { entries, skipped } = accept::entries(&report, store.identity(), &only, today.next_year())?;
-    let new = entries.iter().map(ToString::to_string);
-    let all = (!before.is_empty()).then_some(before).into_iter().chain(new);
-    destination::write(&args.list, &all.collect::<Vec<_>>().join("\n"))?;
+    // Those that have expired may be accepted again.
+    let all = Known::parse(&before, &args.list, Date::from_unix_days(0))?;
+    destination::write(&args.list, &all.with(&before, &entries))?;
     let signatures: Vec<String> = entries.iter().map(|entry| entry.signature.to_string()).collect();
     if common.json {
         screen::json(&json!({ "list": args.list, "accepted": signatures, "skipped": skipped }))?;
