@@ -187,6 +187,10 @@ fn headline(message: &str) -> String {
     let part = parts.into_iter().find(|part| oracles::message::words(part).len() >= words).unwrap_or(message);
     // Where in the runtime's sources it was said tells a reader nothing, and the names of files and lines are left out anyway.
     let part = part.trim_start_matches("‹path›:‹n›").trim_start();
+    // Nor does the function, nor the condition, where words say what they are about (ONNX Runtime's `ORT_ENFORCE`).
+    let said = part.split_once(" was false. ").map(|(_, said)| said);
+    let part =
+        said.filter(|said| oracles::message::is_telling(&oracles::message::words(said))).unwrap_or(part);
     let letters: Vec<char> = part.chars().collect();
     let (start, end) = HEADLINE;
     if letters.len() <= start + end {
@@ -202,6 +206,15 @@ mod tests {
     use oracles::Verdict;
 
     use super::*;
+
+    #[test]
+    fn a_headline_is_what_is_said_and_not_where() {
+        let enforced = "‹path›:‹n› onnxruntime::Shape onnxruntime::Pool::SetOutputSize(const Shape&) const _shape[‹n›] == ‹n› was false. \
+                        Invalid input shape. Only N can be zero.";
+        assert_eq!(headline(enforced), "Invalid input shape. Only N can be zero.");
+        let bare = "‹path›:‹n› onnxruntime::LRN<T>::LRN(const Info&) size_ % ‹n› == ‹n› was false. ";
+        assert!(headline(bare).contains("was false"), "{}", headline(bare));
+    }
 
     fn cluster(signature: &str, count: u64, known: Option<&str>) -> Cluster {
         let Verdict::Bug(example) = Verdict::bug("engine", "all", Symptom::WrongType, String::new()) else {

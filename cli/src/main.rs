@@ -17,6 +17,7 @@ use campaign::Exit;
 use clap::Parser;
 
 fn main() -> ExitCode {
+    worker::outlive_size_limit();
     let args = args::Args::parse();
     if args.command.looks_for_a_device() {
         runtime_dir::provide();

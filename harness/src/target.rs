@@ -95,8 +95,9 @@ pub enum OpenError {
     /// There is no such backend.
     #[error(
         "there is no backend `{name}`; there are {REFERENCE}, {}, the NAME of each adapters/NAME_runner* of this \
-         folder, and cmd:./my-runner (cargo features add more)",
-        backends::engines::all().join(", ")
+         folder or of that which {} names, and cmd:./my-runner (cargo features add more)",
+        backends::engines::all().join(", "),
+        worker::HOME_VARIABLE
     )]
     Unknown {
         /// What was asked for.

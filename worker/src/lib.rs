@@ -45,7 +45,8 @@ pub use pool::{Pool, Worker};
 pub use process::set_variable;
 pub use protocol::{Description, Stage};
 pub use serve::{Engine, EngineError, serve};
-pub use spec::{EngineSpec, Limits, WorkerError};
+pub use spec::{EngineSpec, HOME_VARIABLE, Limits, WorkerError};
+pub use sys::outlive_size_limit;
 
 use std::path::Path;
 

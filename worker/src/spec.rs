@@ -20,8 +20,11 @@ pub struct EngineSpec {
     pub args: Vec<OsString>,
 }
 
-/// Where adapters to runtimes are looked for, below the working directory.
+/// Where adapters to runtimes are looked for, below the working directory or a checkout.
 const ADAPTERS: &str = "adapters";
+
+/// The variable that says where a checkout is, for a program that is installed elsewhere.
+pub const HOME_VARIABLE: &str = "ONNXSMITH_HOME";
 
 /// A kind of adapters.
 struct AdapterKind {
@@ -34,7 +37,7 @@ struct AdapterKind {
 enum Program {
     /// The adapter is a program itself.
     Itself,
-    /// Below the working directory.
+    /// Below the folder in which `adapters` is.
     Below(&'static str),
     /// Where the system finds programs.
     Installed(&'static str),
@@ -52,7 +55,7 @@ const KINDS: [AdapterKind; 3] = [
 
 impl EngineSpec {
     /// The worker that a name on the command line stands for: an engine that is built into this executable, an adapter in
-    /// the folder `adapters`, or `cmd:` and the command line of a runner, with quotes as in a POSIX shell. What stands behind an `@`
+    /// the folder `adapters` of the working directory, of what [`HOME_VARIABLE`] says or of the checkout in which this executable was built, or `cmd:` and the command line of a runner, with quotes as in a POSIX shell. What stands behind an `@`
     /// says on which device a built-in engine runs, and is the engine's to read.
     pub fn parse(name: &str, built_in: &[&str]) -> Result<Self, WorkerError> {
         if let Some(line) = name.strip_prefix("cmd:") {
@@ -62,7 +65,12 @@ impl EngineSpec {
         }
         let engine = name.split_once('@').map_or(name, |(engine, _)| engine);
         if !built_in.contains(&engine) {
-            return Self::adapter(Path::new(""), name);
+            let is_there = |found: &Result<Self, _>| !matches!(found, Err(WorkerError::UnknownEngine { .. }));
+            let unknown = || Err(WorkerError::UnknownEngine { name: name.to_owned() });
+            return checkouts()
+                .map(|folder| Self::adapter(&folder, name))
+                .find(is_there)
+                .unwrap_or_else(unknown);
         }
         let program = std::env::current_exe()
             .map_err(|source| WorkerError::Start { program: "this executable".into(), source })?;
@@ -91,6 +99,14 @@ impl EngineSpec {
     pub(super) fn built_in(&self) -> Option<String> {
         self.args.first().is_some_and(|first| first == WORKER_ARGUMENT).then(|| self.name.clone())
     }
+}
+
+/// Where adapters may be: the working directory, what [`HOME_VARIABLE`] says, and the folders around this executable, as cargo builds it in a checkout.
+fn checkouts() -> impl Iterator<Item = PathBuf> {
+    let said = std::env::var_os(HOME_VARIABLE).map(PathBuf::from);
+    let around = std::env::current_exe().ok();
+    let around = around.iter().flat_map(|program| program.ancestors().skip(1)).map(Path::to_owned);
+    [PathBuf::new()].into_iter().chain(said).chain(around.collect::<Vec<_>>())
 }
 
 /// What a worker may use.

@@ -119,6 +119,18 @@ pub(super) fn keep_dead_children() {
     }
 }
 
+/// Makes a file that grows beyond what this process may write (`ulimit -f`) an error of the write, like a full disk, and not the end of the
+/// process without a word. What it starts is not affected.
+pub fn outlive_size_limit() {
+    #[cfg(unix)]
+    {
+        extern "C" fn nothing(_: libc::c_int) {}
+        let handler: extern "C" fn(libc::c_int) = nothing;
+        // SAFETY: the handler does nothing, which is safe at any moment. The programs that are started do not have it.
+        unsafe { libc::signal(libc::SIGXFSZ, handler as libc::sighandler_t) };
+    }
+}
+
 /// How many bytes an empty pipe holds. Linux says it: a user with many pipes gets small ones. Elsewhere it is a page at least.
 pub(super) fn room(pipe: &ChildStdin) -> usize {
     const PAGE: usize = 4 << 10;

@@ -182,10 +182,24 @@ pub fn wanted_operator(text: &str) -> Result<WantedOperator, String> {
     Ok(WantedOperator { operator: name(op)?, dtype: on.map(dtype).transpose()? })
 }
 
-/// A dtype's name.
+/// A dtype's name, ours or ONNX's: `f32`, `float`, `float32`.
 pub fn dtype(text: &str) -> Result<DType, String> {
-    let found = text.parse().ok().filter(|&dtype| DRAWN.contains(dtype));
+    let ours = text.parse().or_else(|_| short(text).parse());
+    let found = ours.ok().filter(|&dtype| DRAWN.contains(dtype));
     found.ok_or_else(|| format!("there is no dtype `{text}`; there are {DRAWN}"))
+}
+
+/// What a dtype is called here that ONNX or NumPy call by this name.
+fn short(text: &str) -> String {
+    match text {
+        "float" => return "f32".to_owned(),
+        "double" => return "f64".to_owned(),
+        _ => {}
+    }
+    let starts = [("bfloat", "bf"), ("float", "f"), ("uint", "u"), ("int", "i")];
+    let shorter =
+        starts.iter().find_map(|(long, short)| Some(format!("{short}{}", text.strip_prefix(long)?)));
+    shorter.unwrap_or_else(|| text.to_owned())
 }
 
 /// A version of ONNX's default operator set.
@@ -428,6 +442,25 @@ mod tests {
         let settings = asked.settings_over(base.clone()).expect("settings");
         assert_eq!(settings.grown, Grown { max_dim: Some(2), ..base.grown });
         assert_eq!(settings.budget, Budget { total: Span::up_to(1), ..base.budget });
+    }
+
+    #[test]
+    fn dtypes_have_the_names_of_onnx_as_well() {
+        let names = [
+            ("float", "f32"),
+            ("double", "f64"),
+            ("float16", "f16"),
+            ("bfloat16", "bf16"),
+            ("float32", "f32"),
+        ];
+        let narrow =
+            [("uint4", "u4"), ("int64", "i64"), ("float8e4m3fnuz", "f8e4m3fnuz"), ("float4e2m1", "f4e2m1")];
+        for (name, ours) in names.iter().chain(&narrow) {
+            assert_eq!(dtype(name).expect("a dtype").to_string(), *ours);
+        }
+        assert!(
+            dtype("floaty").expect_err("no dtype").starts_with("there is no dtype `floaty`; there are bool")
+        );
     }
 
     #[test]
