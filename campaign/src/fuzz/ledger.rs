@@ -222,6 +222,7 @@ impl<'p> Ledger<'p> {
         let Some(mut added) = self.shelf.save(&folder, &case)? else {
             return Ok(None);
         };
+        self.shelf.clear_beside(&folder)?;
         let mut smaller_hash = None;
         if let Some((beside, smaller)) = self.smaller(found, reduced)?
             && let Some(more) = self.shelf.save(&folder.reduced(beside), &smaller)?

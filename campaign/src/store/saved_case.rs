@@ -15,7 +15,7 @@ use onnx::case::{self, JSON, MODEL};
 use sha2::{Digest, Sha256};
 
 use super::place::{FINDINGS, SUSPECTS};
-use super::{ContentName, Place, Store, StoreError};
+use super::{Beside, ContentName, Place, Store, StoreError};
 use crate::report::SavedSuspect;
 
 /// Hidden, so that whoever runs or searches the campaign's folder meets each case once.
@@ -87,6 +87,19 @@ impl Shelf {
 }
 
 impl Shelf {
+    /// Removes what a process that was killed had saved beside a case before it stored that: it may have reduced the case otherwise.
+    pub(crate) fn clear_beside(&self, place: &Place) -> Result<(), StoreError> {
+        for folder in Beside::ALL.map(|beside| self.root.join(place.reduced(beside))) {
+            match fs::remove_dir_all(&folder) {
+                Err(e) if e.kind() != io::ErrorKind::NotFound => {
+                    return Err(StoreError::io("remove", &folder)(e));
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
     /// An empty shelf without a budget.
     pub(super) fn new(root: &Path) -> Self {
         Self { root: root.to_owned(), contents: HashSet::new(), bytes: 0, budget: None }
@@ -202,4 +215,25 @@ fn write(path: &Path, bytes: &[u8]) -> Result<(), onnx::Error> {
         path: path.to_owned(),
         source,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_killed_process_left_beside_a_case_is_not_taken_for_what_it_is_reduced_to() {
+        let root = tempfile::tempdir().expect("a folder");
+        let place = Place::of_finding("0123", 7);
+        let stale = root.path().join(place.reduced(Beside::Alone));
+        let other = root.path().join(Place::of_finding("0123", 70).reduced(Beside::Alone));
+        for folder in [&stale, &other] {
+            fs::create_dir_all(folder).expect("a folder");
+            fs::write(folder.join(MODEL), "").expect("a file");
+        }
+        let shelf = Shelf::new(root.path());
+        shelf.clear_beside(&place).expect("it is removed");
+        assert!(!stale.exists() && other.exists());
+        shelf.clear_beside(&place).expect("nothing is there");
+    }
 }
