@@ -227,7 +227,7 @@ impl FromStr for DType {
 }
 
 /// A set of element types.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct DTypes(u32);
 
 impl DTypes {

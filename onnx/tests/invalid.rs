@@ -256,7 +256,7 @@ fn wrong_operands_are_invalid() {
     invalid(&["the Reshape", "`shape`", "missing"], |_, g| g.node[1].input.truncate(1));
     invalid(&["the Abs", "missing"], |_, g| g.node[0].input.clear());
     invalid(&["the Abs", "at most 1"], |_, g| g.node[0].input.push("x".into()));
-    invalid(&["the Reshape", "int64"], |_, g| {
+    invalid(&["the Reshape", "must be one of i64"], |_, g| {
         g.initializer[0] =
             onnx::tensor::to_proto("shape", &Tensor::from_f64_fn(&Type::new(DType::F32, [2]), |_| 1.0));
     });

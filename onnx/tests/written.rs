@@ -104,7 +104,7 @@ const INVALID: [(&str, &str, &str); 24] = [
         TWO,
         "n = Constant<value = int32 {1}>() y = Loop(n, , x)<body = b (int64 i, bool k, float[2] p) => (bool l, float[2] q) \
          { l = Identity(k) q = Neg(p) }>",
-        "one element of i64",
+        "must be one of i64",
     ),
     (
         TWO,
@@ -169,6 +169,52 @@ const VALID: [(&str, &str); 10] = [
         "c = Constant<value = bool {1}>() y = If(c)<then_branch = t () => (a) { a = Neg(x) }, else_branch = e () => (b) { b = Neg(z) }>",
     ),
 ];
+
+/// What ONNX's operators take in no opset, or in later ones alone.
+const TOO_EARLY: [(u32, &str, &str, &str); 14] = [
+    (
+        7,
+        "float[2] x",
+        "y = Equal(x, x)",
+        "it is f32, but must be one of bool, i32, i64 in opset 7",
+    ),
+    (8, "int32[2] x", "y = Max(x, x)", "operand 0"),
+    (11, "int32[2] x", "y = Clip(x)", "operand 0"),
+    (8, "int8[1, 1, 4] x", "y = MaxPool<kernel_shape = [2]>(x)", "operand 0"),
+    (7, "int32[2, 2] x", "y = MatMul(x, x)", "operand 0"),
+    (10, "int64[2] x", "n = Constant<value = int64[1] {1}>() y, i = TopK(x, n)", "operand 0"),
+    (13, "float[2] x", "s = SequenceConstruct(x) y = Identity(s)", "it is a sequence of f32"),
+    (15, "float[2] x", "i = Cast<to = 16>(x) y = SequenceConstruct(i)", "it is bf16"),
+    (13, "float[2] x", "n = Constant<value = int32[1] {1}>() y = Unsqueeze(x, n)", "it is i32"),
+    (13, "float[1] x", "n = Constant<value = int32[1] {2}>() y = Expand(x, n)", "it is i32"),
+    (13, "float[2] x", "n = Constant<value = int32[1] {2}>() y = Reshape(x, n)", "it is i32"),
+    (13, "float[2] x", "n = Constant<value = int32[1] {2}>() y = Tile(x, n)", "it is i32"),
+    (
+        13,
+        "float[2] x",
+        "n = Constant<value = int64[1] {2}>() y = ConstantOfShape<value = bfloat16[1] {1.0}>(n)",
+        "it is bf16",
+    ),
+    (
+        17,
+        "float[2] x",
+        "n = Constant<value = int64 {4}>() y = HannWindow<output_datatype = 9>(n)",
+        "output 0",
+    ),
+];
+
+#[test]
+fn types_are_those_of_the_opset_that_a_model_declares() {
+    for (opset, inputs, nodes, why) in TOO_EARLY {
+        match read_in(opset, inputs, nodes) {
+            Err(error @ Error::Invalid { .. }) => {
+                assert!(error.to_string().contains(why), "{nodes}: {error}");
+            }
+            Err(error) => panic!("{nodes}: {error}"),
+            Ok(_) => panic!("{nodes} is read in opset {opset}"),
+        }
+    }
+}
 
 /// The first opset in which all of these have their present attributes and operands.
 const OPSET: u32 = 19;

@@ -52,6 +52,7 @@
 //! from an initializer, from a Constant node, computed from known values, or from the caller
 //! ([`Options::known_inputs`]). An initializer that is only used so is no constant of the result.
 
+mod allowed_types;
 mod attention;
 mod attribute;
 mod context;

@@ -8,9 +8,9 @@ use super::frame::Bound;
 use super::translation::{SourceNode, Translation};
 use super::walk::Walk;
 use super::{
-    attention, attribute, control, decoding, filled, function, grams, grid, integral, learning, losses, old,
-    opaque, operator, placed, random, recurrent, resize, sampled, sequence, signal, signature, strings,
-    suppressed, training, unique,
+    allowed_types, attention, attribute, control, decoding, filled, function, grams, grid, integral,
+    learning, losses, old, opaque, operator, placed, random, recurrent, resize, sampled, sequence, signal,
+    signature, strings, suppressed, training, unique,
 };
 use crate::Error;
 use crate::names::{self, ALIAS};
@@ -28,21 +28,30 @@ pub(super) fn step<'p>(walk: &mut Walk<'p, '_>, node: &'p Node) -> Result<(), Er
         return function::call(walk, node, function, &attributes);
     }
     // What this program lacks, it lacks however it is written.
-    if walk.context.declared == 0 || knows(domain(node.rest.domain()), node.rest.op_type()) {
+    let is_known = knows(domain(node.rest.domain()), node.rest.op_type());
+    if walk.context.declared == 0 || is_known {
         signature::check_node(node, &walk.context.functions, walk.context.declared)?;
     }
+    let schema = allowed_types::schema(walk, node).filter(|_| is_known);
+    schema.map_or(Ok(()), |schema| allowed_types::check_operands(walk, node, schema))?;
+    add(walk, node, &attributes)?;
+    schema.map_or(Ok(()), |schema| allowed_types::check_results(walk, node, schema))
+}
+
+/// Adds what a node that is no call of a function is read as.
+fn add<'p>(walk: &mut Walk<'p, '_>, node: &'p Node, attributes: &[&AttributeProto]) -> Result<(), Error> {
     match (domain(node.rest.domain()), node.rest.op_type(), walk.context.declared) {
-        ("", "Constant", _) => constant(walk, node, &attributes),
+        ("", "Constant", _) => constant(walk, node, attributes),
         ("", "Identity", _) if is_alias(walk, node) => alias(walk, node),
         ("", op_type, _) if strings::takes(walk, node, op_type) => {
-            let source = SourceNode { node, attributes: &attributes };
+            let source = SourceNode { node, attributes };
             walk.context.is_written_out = true;
             walk.written_out(node, |walk| strings::apply(walk, &source))
         }
         ("", op_type, declared) => match old::translation(op_type, declared).or_else(|| translation(op_type))
         {
             Some(form) => {
-                let source = SourceNode { node, attributes: &attributes };
+                let source = SourceNode { node, attributes };
                 walk.context.is_written_out = true;
                 // What is an operator of ours in another opset, or runs bodies, has the same nodes in the program.
                 let is_inner = ops::find(op_type).is_none() && node.bodies().next().is_none();
@@ -52,10 +61,10 @@ pub(super) fn step<'p>(walk: &mut Walk<'p, '_>, node: &'p Node) -> Result<(), Er
                     form(walk, &source)
                 }
             }
-            None => operator::read(walk, node, &attributes),
+            None => operator::read(walk, node, attributes),
         },
         (domain, op_type, _) => {
-            let source = SourceNode { node, attributes: &attributes };
+            let source = SourceNode { node, attributes };
             match other(domain).map(|translations| translations(op_type)) {
                 Some(Some(form)) => {
                     walk.context.is_written_out = true;

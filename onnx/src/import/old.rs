@@ -5,7 +5,7 @@
 //! others stand in [`CHANGED`], each with what reads it: they are written out in operators of today, or refused with the reason. A test
 //! holds the table against the schemas: whatever has other operands or attributes than in opset 13 must be in it.
 //!
-//! Dtypes are those of opset 13, which has all that older opsets had.
+//! Dtypes are those of the definition that holds in the model ([`allowed_types`](super::allowed_types)).
 
 use std::ops::RangeInclusive;
 

@@ -39,6 +39,21 @@ pub struct Parameter {
     pub ty: &'static str,
     /// The dtypes of ours that it may have.
     pub dtypes: DTypes,
+    /// What it may be that is no tensor of numbers.
+    pub others: Others,
+}
+
+/// What an operand or a result may be besides a tensor of numbers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Others {
+    /// Whether it may be a tensor of strings.
+    pub strings: bool,
+    /// The dtypes of ours that the tensors of a sequence may have.
+    pub sequences: DTypes,
+    /// The dtypes of ours that the tensor of an optional may have.
+    pub optionals: DTypes,
+    /// The dtypes of ours that the tensors of an optional sequence may have.
+    pub optional_sequences: DTypes,
 }
 
 /// How often an operand may appear.
@@ -181,9 +196,9 @@ fn read_part(schema: &mut Schema, line: &'static str) -> Option<()> {
         "attribute" => schema.attributes.push(attribute(rest)?),
         "where" => {
             let (ty, allowed) = rest.split_once(' ')?;
-            let dtypes: Vec<DType> = allowed.split(' ').filter_map(dtype).collect();
+            let (dtypes, others) = allowed_types(allowed);
             for parameter in schema.inputs.iter_mut().chain(&mut schema.outputs).filter(|p| p.ty == ty) {
-                parameter.dtypes = DTypes::of(&dtypes);
+                (parameter.dtypes, parameter.others) = (dtypes, others);
             }
         }
         _ => return None,
@@ -201,8 +216,23 @@ fn parameter(text: &'static str) -> Option<Parameter> {
     } else {
         (spelled, Arity::One)
     };
-    let dtypes = dtype(ty).map_or(DTypes::NONE, |dtype| DTypes::of(&[dtype]));
-    Some(Parameter { name, arity, ty, dtypes })
+    let (dtypes, others) = allowed_types(ty);
+    Some(Parameter { name, arity, ty, dtypes, others })
+}
+
+/// What is allowed where a line lists these types: `int64 string seq(tensor(float))`.
+fn allowed_types(list: &str) -> (DTypes, Others) {
+    let of = |before: &str, after: &str| {
+        let inside = |word: &'_ str| dtype(word.strip_prefix(before)?.strip_suffix(after)?);
+        DTypes::of(&list.split(' ').filter_map(inside).collect::<Vec<_>>())
+    };
+    let others = Others {
+        strings: list.split(' ').any(|word| word == "string"),
+        sequences: of("seq(tensor(", "))"),
+        optionals: of("optional(tensor(", "))"),
+        optional_sequences: of("optional(seq(tensor(", ")))"),
+    };
+    (of("", ""), others)
 }
 
 /// `axis int`, `axis int required` or `axis int = 0`.
