@@ -192,7 +192,7 @@ const TOO_EARLY: [(u32, &str, &str, &str); 14] = [
     (
         13,
         "float[2] x",
-        "n = Constant<value = int64[1] {2}>() y = ConstantOfShape<value = bfloat16[1] {1.0}>(n)",
+        "n = Constant<value = int64[1] {2}>() y = ConstantOfShape<value = bfloat16[1] {1}>(n)",
         "it is bf16",
     ),
     (
