@@ -50,7 +50,8 @@ pub(super) fn call<'p>(
         }
         made => made?,
     };
-    walk.push_named(node, NodeKind::Call(id), inputs.into_iter().map(Some).collect(), Vec::new(), &outputs)
+    let inputs = inputs.into_iter().map(Some).collect();
+    walk.push_named(node, NodeKind::Call(id), inputs, Vec::new(), &outputs).map(drop)
 }
 
 /// Walks over a function's body in place of its call.

@@ -65,7 +65,10 @@ pub(super) fn add<'p>(
     if !is_renamed(&op, &written, opset, &types)? {
         check_meaning(opset, &op, &types)?;
     }
-    walk.push_named(node, NodeKind::Operator(op), inputs, given, &outputs)
+    let is_terse = op.left_out(spelled).iter().any(|name| written.get(name).is_none());
+    let id = walk.push_named(node, NodeKind::Operator(op), inputs, given, &outputs)?;
+    walk.graph.nodes[id.index()].is_terse = is_terse;
+    Ok(())
 }
 
 /// An attribute must be one of the operator's in the opset.
