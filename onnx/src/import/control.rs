@@ -9,7 +9,7 @@ use super::frame::Bound;
 use super::origin::Inside;
 use super::terms::bounded;
 use super::translation::{
-    Read, SourceNode, Translation, apply, bind, body, flag, given, number, stack, tensor, times,
+    Read, SourceNode, Translation, apply, bind, body, flag, given, if_given, number, stack, tensor, times,
 };
 use super::walk::Walk;
 use crate::Error;
@@ -54,9 +54,8 @@ fn check_side(walk: &Walk<'_, '_>, port: &Port, given: &Bound) -> Result<(), Err
 /// Loop: its body once for each iteration, the values that go around and those that pile up.
 fn repeat<'p>(walk: &mut Walk<'p, '_>, &SourceNode { node, .. }: &SourceNode<'p, '_>) -> Result<(), Error> {
     let body = body(node, "body")?;
-    let operand = |i: usize| node.inputs.get(i).copied().flatten();
-    let most = operand(0).map(|id| times(walk, id)).transpose()?;
-    let condition = operand(1).map(|id| flag(walk, id)).transpose()?;
+    let most = if_given(walk, node, 0).map(|id| times(walk, id)).transpose()?;
+    let condition = if_given(walk, node, 1).map(|id| flag(walk, id)).transpose()?;
     let initial = node.inputs.iter().skip(2).enumerate().map(|(i, id)| {
         let id = id.ok_or_else(|| Error::invalid(format!("operand {}", i + 2), "it must be there"))?;
         walk.frame.get(id).cloned()

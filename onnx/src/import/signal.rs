@@ -16,7 +16,7 @@ use turns::{Direction, Transform};
 use super::frame::Bound;
 use super::given::GivenAttributes;
 use super::terms::{misshapen, operands, there};
-use super::translation::{Read, SourceNode, Translation, bind, given_value, whole};
+use super::translation::{Read, SourceNode, Translation, bind, given_value, if_given, whole};
 use super::walk::Walk;
 use crate::Error;
 use crate::tensor;
@@ -40,10 +40,7 @@ fn number(
     source: &SourceNode<'_, '_>,
     i: usize,
 ) -> Result<Option<Read<i64>>, Error> {
-    match source.node.inputs.get(i).copied().flatten() {
-        Some(id) if !walk.is_absent(Some(id)) => whole(walk, id).map(Some),
-        _ => Ok(None),
-    }
+    if_given(walk, source.node, i).map(|id| whole(walk, id)).transpose()
 }
 
 /// A sum of cosines of multiples of one angle.
