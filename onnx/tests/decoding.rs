@@ -81,6 +81,21 @@ fn pairs_are_turned() {
     assert_eq!(values(ROTARY, node, &operands), [-2.0, 1.0, 3.0, 4.0]);
 }
 
+/// The text has no place but those that the tables have.
+#[test]
+fn a_place_before_the_first_has_no_angle() {
+    let operands: [(&[i64], &[f64]); 3] =
+        [(&[1, 1, 1, 4], &[1.0, 2.0, 3.0, 4.0]), (&[1, 1, 2], &[0.0, 1.0]), (&[1, 1, 2], &[1.0, 0.0])];
+    let turned = |at: i64| {
+        let table = "c = Constant<value = float[3, 2] {0.0, 0.0, 0.0, 0.0, 0.0, 0.0}>()";
+        let node =
+            format!("{table} at = Constant<value = int64[1, 1] {{{at}}}>() y = RotaryEmbedding(x, c, c, at)");
+        values(ROTARY, &node, &operands)
+    };
+    assert_eq!(turned(2), [0.0; 4]);
+    assert!([3, -1].iter().all(|&at| turned(at).iter().all(|y| y.is_nan())));
+}
+
 #[test]
 fn heads_may_stand_beside_each_other() {
     let inputs = "float[1, 1, 4] x, float[1, 1, 1] cos, float[1, 1, 1] sin";

@@ -79,7 +79,7 @@ fn convolved<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result
     bind(walk, source.node, vec![Bound::Tensor(y), Bound::Tensor(after)])
 }
 
-/// RotaryEmbedding: pairs of numbers, turned by the angle of their place.
+/// RotaryEmbedding: pairs of numbers, turned by the angle of their place. The text has no negative places.
 fn rotated<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result<(), Error> {
     let operands = operands::<4>(walk, source)?;
     let x = there(&operands, 0)?;
@@ -115,6 +115,7 @@ fn rotated<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result<(
                 let wanted = format!("of {batch} by {places} places in tables with two axes");
                 return Err(misshapen(3, &walk.ty(at), &wanted));
             }
+            let at = walk.counted_from_first(at, walk.ty(table).shape[0])?;
             table = walk.op_with("Gather", &Attributes::new().int("axis", 0), &[table, at])?;
         }
         if walk.ty(table).shape[..] != [batch, places, turned / 2] {
