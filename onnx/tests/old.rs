@@ -35,6 +35,24 @@ fn softmax_was_over_all_axes_from_one_on() {
 }
 
 #[test]
+fn softmax_had_an_axis_that_its_operand_has() {
+    for name in ["Softmax", "LogSoftmax", "Hardmax"] {
+        let read = |opset: u32, x: &str, axis: &str| read(opset, x, &format!("y = {name}{axis}(x)"));
+        // The axis is 1 where none is given.
+        for (x, axis) in [("float[3]", ""), ("float[2, 3]", "<axis = 2>"), ("float[2, 3]", "<axis = -3>")] {
+            let error = read(11, x, axis).expect_err("opset 11 has a range");
+            assert!(
+                matches!(error, Error::Invalid { .. }) && error.to_string().contains("`axis`"),
+                "{error}"
+            );
+            let error = read(7, x, axis).expect_err("nobody says what that is");
+            assert!(matches!(error, Error::Unsupported { .. }), "{error}");
+        }
+        assert!(read(11, "float[3]", "<axis = -1>").is_ok() && read(7, "float[3]", "<axis = 0>").is_ok());
+    }
+}
+
+#[test]
 fn what_is_an_operand_now_was_an_attribute() {
     assert_eq!(values(9, &[4], "y = Slice<starts = [1], ends = [3]>(x)"), [2.0, 3.0]);
     assert_eq!(values(9, &[1, 2], "y = Squeeze<axes = [0]>(x)"), [1.0, 2.0]);

@@ -142,7 +142,14 @@ fn along_the_rest<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> R
     let axis = find(source, "axis").map_or(1, AttributeProto::i);
     let name = node.rest.op_type();
     let last = Attributes::new().int("axis", -1);
-    if ops::rule::axis(axis, ty.rank()).is_ok_and(|axis| axis + 1 == ty.rank()) {
+    let at = ops::rule::axis(axis, ty.rank()).map_err(|e| match walk.context.declared {
+        // "Accepted range is [-r, r-1]."
+        11.. => Error::invalid("attribute `axis`", e.to_string()),
+        _ => {
+            Error::unsupported("attribute `axis`", format!("{e}, and ONNX says of no range before opset 11"))
+        }
+    })?;
+    if at + 1 == ty.rank() {
         let y = one(walk, name, &last, &[x])?;
         return bind(walk, node, vec![Bound::Tensor(y)]);
     }
