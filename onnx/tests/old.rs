@@ -67,6 +67,32 @@ fn what_is_an_operand_now_was_an_attribute() {
 }
 
 #[test]
+fn axes_did_not_count_from_the_last_one() {
+    for node in ["Flatten<axis = -1>", "Squeeze<axes = [-2]>", "Unsqueeze<axes = [0, -1]>"] {
+        let node = format!("y = {node}(x)");
+        for opset in [7, 9, 10] {
+            let error = read(opset, "float[1, 2]", &node).expect_err("it is negative");
+            assert!(matches!(error, Error::Invalid { .. }), "{error}");
+            assert!(error.to_string().contains("before opset 11 none is negative"), "{error}");
+        }
+        assert!(read(11, "float[1, 2]", &node).is_ok());
+    }
+    assert_eq!(values(9, &[1, 2], "y = Flatten<axis = 2>(x)"), [1.0, 2.0]);
+    assert_eq!(values(9, &[1, 2], "y = Unsqueeze<axes = [0, 3]>(x)"), [1.0, 2.0]);
+}
+
+#[test]
+fn the_operands_of_a_sum_had_one_shape() {
+    for name in ["Sum", "Mean", "Max", "Min"] {
+        let broadcast = format!("z = Constant<value = float[1, 2] {{0.0, 0.0}}>() y = {name}(x, z)");
+        let error = read(7, "float[2, 2]", &broadcast).expect_err("they differ");
+        assert!(matches!(error, Error::Invalid { .. }) && error.to_string().contains("operand 1"), "{error}");
+        assert!(read(8, "float[2, 2]", &broadcast).is_ok());
+        assert!(read(7, "float[1, 2]", &broadcast).is_ok());
+    }
+}
+
+#[test]
 fn dropout_does_nothing_and_has_no_mask() {
     assert_eq!(values(9, &[2], "y, mask = Dropout<ratio = 0.9>(x)"), [1.0, 2.0]);
     for nodes in ["z, y = Dropout(x)", "z, mask = Dropout(x) y = Not(mask)"] {

@@ -6,9 +6,9 @@ use ops::{Op, Operator, Reject, Spec, schema};
 
 use super::attribute;
 use super::context::Context;
-use super::standard;
 use super::translation::apply;
 use super::walk::{Walk, too_many_outputs};
+use super::{old, standard};
 use crate::Error;
 use crate::names::static_slots;
 use crate::program::{Node, ValueId};
@@ -59,6 +59,7 @@ pub(super) fn add<'p>(
     }
     let op = Op::from_attributes(spec, &attributes).map_err(|e| bad_attribute(&e))?;
     check_understood(&op, &written, walk.context.declared)?;
+    old::check(spec.name, walk.context.declared, &written, &types)?;
     check_dtypes(opset, spec, &types)?;
     let outputs =
         Operation::infer(&op, &types).map_err(|e| with_attributes(reject(&e, &types), &e, &written))?;
