@@ -1,4 +1,4 @@
-//! What a call hands to the parameters of a function, or leaves out.
+//! What a call of a function means: what it hands to parameters or leaves out, and which function is called.
 
 use ir::{DType, Tensor, Type};
 use onnxsmith_onnx::Error;
@@ -44,4 +44,30 @@ fn a_parameter_that_is_there_is_an_operand_as_any_other() {
     assert_eq!(values("x, x", body), [-1.0, -2.0, 1.0, 2.0]);
     let error = read("x, x", "s = SequenceConstruct(a, p) y = SequenceLength(s)").expect_err("none is there");
     assert!(matches!(error, Error::Invalid { .. }) && error.to_string().contains("operand 1"), "{error}");
+}
+
+/// "In case of any conflicts the behavior […] is defined by the runtimes" (onnx.proto).
+#[test]
+fn a_function_with_the_name_of_an_operator_is_not_called() {
+    let read = |opset: u32, domain: &str, name: &str| {
+        let head = format!(r#"<ir_version: 10, opset_import: ["" : {opset}, "own" : 1, "ai.onnx.ml" : 3]>"#);
+        let call = if domain.is_empty() { name.to_owned() } else { format!("{domain}.{name}") };
+        let function = format!(
+            "<domain: \"{domain}\", opset_import: [\"\" : {opset}]>\n{name} (a) => (b) {{ b = Abs(a) }}"
+        );
+        let text = format!("{head}\nm (float[1, 2] x) => (y) {{ y = {call}(x) }}\n{function}\n");
+        specialise(&Program::from_text(&text).expect("a text"), &Options::default())
+    };
+    for (domain, name) in [("", "Neg"), ("ai.onnx", "Neg"), ("ai.onnx.ml", "Binarizer"), ("", "Gelu")] {
+        match read(21, domain, name) {
+            Err(error @ Error::Unsupported { .. }) => {
+                assert!(error.to_string().contains("runtimes define"), "{error}");
+            }
+            other => panic!("{domain}.{name} is ambiguous, but: {other:?}"),
+        }
+    }
+    // Gelu came with opset 20.
+    for (opset, domain, name) in [(21, "own", "Neg"), (21, "", "Mine"), (18, "", "Gelu")] {
+        read(opset, domain, name).unwrap_or_else(|e| panic!("{domain}.{name}: {e}"));
+    }
 }
