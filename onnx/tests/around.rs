@@ -82,6 +82,32 @@ m (float[2] x) => (float[2] y) <float[2] x = {9.0, 9.0}> { y = Neg(x) }
     assert_eq!(variables(&[("x".to_owned(), x.into())].into()), (1, vec!["x".to_owned()]));
 }
 
+/// "cond = ...; // ignored": whether an iteration is given true or what the last one gave, the text does not say.
+#[test]
+fn without_a_condition_a_body_reads_none_that_is_false() {
+    let read = |times: i64, condition: &str, body: &str| {
+        let text = format!(
+            "<ir_version: 10, opset_import: [\"\" : 21]>
+m (float[2] x) => (y) <int64 n = {{{times}}}, bool c = {{1}}> {{
+  y = Loop(n, {condition}, x) < body = b (int64 i, bool on, float[2] v) => (next, w) {{ {body} }} >
+}}
+"
+        );
+        specialise(&Program::from_text(&text).expect("a program"), &Options::default()).map(|_| ())
+    };
+    let turned = "next = Not(on) d = Cast<to = 1>(on) w = Add(v, d)";
+    let error = read(3, "\"\"", turned).expect_err("1, 1, 1 or 1, 0, 1");
+    assert!(matches!(error, onnxsmith_onnx::Error::Unsupported { .. }), "{error}");
+    assert!(error.to_string().contains("reads the condition"), "{error}");
+    let ignored = "z = Constant<value_int = 0>() next = Cast<to = 9>(z) w = Neg(v)";
+    let kept = "next = Identity(on) d = Cast<to = 1>(on) w = Add(v, d)";
+    for (times, condition, body) in
+        [(1, "\"\"", turned), (3, "c", turned), (3, "\"\"", ignored), (3, "\"\"", kept)]
+    {
+        read(times, condition, body).unwrap_or_else(|e| panic!("{body}: {e}"));
+    }
+}
+
 /// What a body says that it takes is held against what comes in, whether the body runs or not.
 #[test]
 fn a_body_that_does_not_run_says_the_types_of_what_comes_in() {

@@ -94,6 +94,10 @@ impl<'p> Loops<'p> {
         let (mut carried, mut iteration) = (initial.to_vec(), 0);
         while goes_on && self.most.is_none_or(|m| i64::try_from(iteration).is_ok_and(|i| i < m.is)) {
             walk.iterate(|| self.so_far(iteration))?;
+            if iteration > 0 && self.condition.is_none() {
+                let from = self.still_holds(walk)?;
+                decisions.extend(from.filter(|from| !decisions.contains(from)));
+            }
             let arguments = self.arguments(walk, iteration, carried)?;
             let mut results = walk.inside(Inside::Iteration(iteration), self.body, arguments)?.into_iter();
             let next = results.next();
@@ -115,6 +119,21 @@ impl<'p> Loops<'p> {
         let piles = self.piled(walk, initial)?;
         let results = carried.into_iter().chain(piles);
         results.map(|result| given(walk, result, &decisions)).collect()
+    }
+
+    /// Requires, where no condition comes in and the body reads the one that it is given, that its last one is true. ONNX ignores that one
+    /// for going on, and does not say whether it is what the next iteration is given. Gives the value that it was read from.
+    fn still_holds(&self, walk: &mut Walk<'p, '_>) -> Result<Option<Value>, Error> {
+        if !walk.frame.is_used(self.body.inputs[1].value) {
+            return Ok(None);
+        }
+        let read = flag(walk, self.body.outputs[0].value)?;
+        if read.is {
+            return Ok(read.from);
+        }
+        let why = "its body reads the condition and has given a false one, and without an operand for it ONNX \
+                   does not say whether the next iteration is given that";
+        Err(Error::unsupported("operand 1", why))
     }
 
     /// The iteration's number, the condition, and what goes around.
