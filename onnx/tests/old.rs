@@ -131,6 +131,14 @@ fn statistics_were_those_of_channels_or_not_at_all() {
     let read_as = values(8, &[1, 1, 2], &norm("spatial = 1, epsilon = 0.0"));
     assert_eq!(read_as, [1.0, 2.0]);
     assert!(why(8, "float[1, 1, 2]", &norm("spatial = 0")).contains("`spatial`"));
+    for outputs in ["y, mean, var, saved_mean, saved_var", "y, , var"] {
+        let node = norm("epsilon = 0.0").replace("y =", &format!("{outputs} ="));
+        for opset in [7, 9, 13] {
+            let error = read(opset, "float[1, 1, 2]", &node).expect_err("it trains");
+            assert!(matches!(error, Error::Unsupported { .. }), "{error}");
+            assert!(error.to_string().contains("training"), "{error}");
+        }
+    }
 }
 
 #[test]
