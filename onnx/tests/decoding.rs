@@ -51,6 +51,12 @@ fn a_causal_kernel_sees_what_was_before() {
         "b = Constant<value = float[2] {100.0, 0.0}>() p = Constant<value = float[1, 2, 1] {7.0, 8.0}>()";
     let node = format!("{past} y, after = CausalConvWithState(x, w, b, p)");
     assert_eq!(values(CONV, &node, &operands), [171.0, 112.0, 123.0, 8.0, 4.0, 5.0]);
+    let none = CONV.replace("[1, 2, 3]", "[1, 2, 0]");
+    let operands_without: [(&[i64], &[f64]); 2] = [(&[1, 2, 0], &[]), operands[1]];
+    assert_eq!(values(&none, &node, &operands_without), []);
+    assert_eq!(values(&none, "z, y = CausalConvWithState(x, w)", &operands_without), [0.0, 0.0]);
+    let kept = node.replace("y, after", "z, y");
+    assert_eq!(values(&none, &kept, &operands_without), [7.0, 8.0]);
     let swish = values(CONV, "y, after = CausalConvWithState<activation = \"silu\">(x, w)", &operands);
     assert!((swish[0] - 1.0 / (1.0 + (-1.0_f64).exp())).abs() < 1e-5, "{swish:?}");
 }
