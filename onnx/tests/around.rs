@@ -108,6 +108,21 @@ m (float[2] x) => (y) <int64 n = {{{times}}}, bool c = {{1}}> {{
     }
 }
 
+#[test]
+fn a_body_may_give_a_value_twice() {
+    let text = "<ir_version: 8, opset_import: [\"\" : 17]>
+m (float[2] x) => (y, z) <int64 n = {2}> {
+  y, z = Loop(n, \"\", x) < body = b (int64 i, bool on, float[2] v) => (on, w, w) { w = Neg(v) } >
+}
+";
+    let program = Program::from_text(text).expect("a program");
+    let model = specialise(&program, &Options::default()).expect("a model").model;
+    let x = Tensor::from_f64_fn(&Type::new(DType::F32, [2]), |i| i as f64 + 1.0);
+    let found = interp::evaluate_plain(&model, &[x]).expect("values");
+    let found: Vec<Vec<f64>> = found.iter().map(Tensor::to_f64s).collect();
+    assert_eq!(found, [vec![1.0, 2.0], vec![-1.0, -2.0, 1.0, 2.0]]);
+}
+
 /// What a body says that it takes is held against what comes in, whether the body runs or not.
 #[test]
 fn a_body_that_does_not_run_says_the_types_of_what_comes_in() {
