@@ -57,6 +57,9 @@ fn a_normalizer_divides_by_magnitudes_and_leaves_zeros() {
 fn features_are_chosen_from_the_last_axis() {
     let node = "at = Constant<value = int64[1, 3] {1, 0, 1}>() y = ai.onnx.ml.ArrayFeatureExtractor(x, at)";
     assert_eq!(values(node, ROWS), [2.0, 1.0, 2.0, 4.0, 3.0, 4.0]);
+    // "Based on 0 as the first index of any dimension."
+    assert!(values(&node.replace("{1, 0, 1}", "{1, -1, -1}"), ROWS)[1].is_nan());
+    assert!(why("y = ai.onnx.ml.ArrayFeatureExtractor(x, x)").contains("operand 1"));
 }
 
 #[test]
