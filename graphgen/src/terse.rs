@@ -17,8 +17,11 @@ pub(crate) fn mark(model: &mut Model, share: f64, stream: Stream) {
     let opset = model.opset;
     let bodies = model.functions.iter_mut().map(|function| &mut function.body);
     for node in bodies.chain([&mut model.graph]).flat_map(|graph| &mut graph.nodes) {
-        if let NodeKind::Operator(op) = &node.kind {
-            node.is_terse = rng.random_bool(MOST) && !op.left_out(opset).is_empty();
+        if let NodeKind::Operator(op) = &mut node.kind
+            && rng.random_bool(MOST)
+        {
+            *op = op.shortened(opset);
+            node.is_terse = !op.left_out(opset).is_empty();
         }
     }
 }

@@ -6,27 +6,44 @@ use crate::list::Op;
 use crate::schema::{self, Absence};
 use crate::spec::Place;
 
-/// Attributes whose text says that they are 1 along each axis where they are not there; the schema has no default of theirs.
+/// Attributes that are 1 along each axis where they are not there.
 const ONES: [&str; 2] = ["dilations", "strides"];
 
-/// The same of attributes that are 0.
+/// Attributes that are 0 there.
 const ZEROS: [&str; 1] = ["pads"];
 
 impl Op {
-    /// The attributes that a node of this operator may leave out in an opset, by name.
+    /// The attributes that a node of this operator may leave out in an opset, by name: the schema has a default of theirs, and they are that.
     pub fn left_out(&self, opset: u32) -> Vec<&'static str> {
+        let of = |attribute: &&schema::Attribute| matches!(attribute.absence, Absence::Default(_));
+        let left_out = self
+            .implied(opset)
+            .filter(|attribute| of(attribute) && self.less(attribute).as_ref() == Some(self));
+        left_out.map(|attribute| attribute.name).collect()
+    }
+
+    /// The operator without the attributes whose default the schema leaves to the text, where they are that: what means the same has fewer
+    /// attributes then.
+    pub fn shortened(&self, opset: u32) -> Self {
+        let allowed = self.implied(opset).filter(|attribute| attribute.absence == Absence::Allowed);
+        allowed.fold(self.clone(), |op, attribute| op.less(attribute).unwrap_or(op))
+    }
+
+    /// The attributes in ONNX's form that are what they are where nothing is said.
+    fn implied(&self, opset: u32) -> impl Iterator<Item = &'static schema::Attribute> {
         let (spec, all) = (self.spec(), self.attributes());
-        let Some(schema) = schema::in_force(spec.name, opset) else { return Vec::new() };
-        let may_go = |attribute: &&schema::Attribute| {
+        let schema = schema::in_force(spec.name, opset);
+        schema.into_iter().flat_map(|schema| &schema.attributes).filter(move |attribute| {
             let is_written = spec.place(attribute.name, opset) == Place::Attribute;
-            let Some(value) = all.get(attribute.name).filter(|_| is_written) else { return false };
-            let mut rest = all.clone();
-            rest.remove(attribute.name);
-            // Where there is no default, what is left says the same in fewer words.
-            let reads_back = |op: Op| attribute.absence == Absence::Allowed || op == *self;
-            is_implied(attribute, value) && Op::from_attributes(spec, &rest).is_ok_and(reads_back)
-        };
-        schema.attributes.iter().filter(may_go).map(|attribute| attribute.name).collect()
+            is_written && all.get(attribute.name).is_some_and(|value| is_implied(attribute, value))
+        })
+    }
+
+    /// The operator of which nothing is said of an attribute.
+    fn less(&self, attribute: &schema::Attribute) -> Option<Self> {
+        let mut rest = self.attributes();
+        rest.remove(attribute.name)?;
+        Self::from_attributes(self.spec(), &rest).ok()
     }
 }
 
@@ -62,16 +79,25 @@ mod tests {
     fn what_is_at_its_default_may_be_left_out() {
         assert_eq!(left_out("Selu", &Attributes::new(), 21), ["alpha", "gamma"]);
         assert_eq!(left_out("Selu", &Attributes::new().float("alpha", 1.5), 21), ["gamma"]);
-        let pool = Attributes::new().ints("kernel_shape", &[2]).ints("strides", &[1]).ints("pads", &[0, 0]);
-        let left = left_out("MaxPool", &pool.clone().ints("dilations", &[2]), 21);
-        assert!(
-            left.contains(&"strides") && left.contains(&"pads") && !left.contains(&"dilations"),
-            "{left:?}"
-        );
-        let strided = left_out("MaxPool", &pool.ints("strides", &[2]), 21);
-        assert!(!strided.contains(&"strides") && !strided.contains(&"kernel_shape"), "{strided:?}");
         // The default was another one.
         assert_eq!(left_out("Hardmax", &Attributes::new().int("axis", -1), 13), ["axis"]);
         assert_eq!(left_out("Hardmax", &Attributes::new().int("axis", 1), 13), [""; 0]);
+    }
+
+    #[test]
+    fn strides_of_one_and_pads_of_zero_may_go() {
+        let pool = |strides: i64| {
+            let attributes = Attributes::new().ints("kernel_shape", &[2]).ints("strides", &[strides]);
+            let all = attributes.ints("pads", &[0, 0]).ints("dilations", &[1]);
+            Op::from_attributes(crate::find("MaxPool").expect("an operator"), &all).expect("attributes")
+        };
+        let left = |strides| pool(strides).shortened(21).attributes();
+        assert!(
+            ["strides", "pads", "dilations"].iter().all(|name| left(1).get(name).is_none()),
+            "{:?}",
+            left(1)
+        );
+        assert_eq!(left(2).get("strides"), Some(&Attribute::Ints(vec![2])));
+        assert_eq!(left(2).get("kernel_shape"), Some(&Attribute::Ints(vec![2])));
     }
 }
