@@ -7,7 +7,7 @@ use ir::{DTypes, Type};
 use ops::Spec;
 use ops::spec::Arity;
 
-use super::site::{Edit, NEW, Operand, Site, edit};
+use super::site::{self, Edit, NEW, Operand, Site, edit};
 use super::{Checker, Rule, Source};
 use crate::names::static_slots;
 
@@ -120,8 +120,7 @@ fn extra_output(site: &mut Site) -> Option<Edit> {
 fn operand_dtype(site: &mut Site) -> Option<Edit> {
     let opset = site.opset;
     let forbidden = |(operand, spec): &(Operand, &'static Spec)| {
-        let allowed = spec.input_types(operand.port, opset);
-        DTypes::IR4.difference(allowed).iter().collect::<Vec<_>>()
+        DTypes::IR4.difference(site::allowed(spec, *operand, opset)).iter().collect::<Vec<_>>()
     };
     let places = site.operands().into_iter().map(|place| (place.0, forbidden(&place)));
     let (operand, dtypes) = site.choose(places.filter(|(_, dtypes)| !dtypes.is_empty()).collect())?;

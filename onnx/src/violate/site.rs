@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use ir::{Tensor, Type};
-use ops::Spec;
+use ir::{DTypes, Tensor, Type};
+use ops::{Spec, schema};
 use rand::RngExt;
 
 use crate::import::{declared_type, domain};
@@ -46,6 +46,21 @@ pub(super) struct Operand {
     pub(super) position: usize,
     /// Its port in the operator's row.
     pub(super) port: usize,
+}
+
+/// The dtypes that an operand may have in an opset, by the standard or here: to have another one is against the standard, and our
+/// import says so.
+pub(super) fn allowed(spec: &Spec, operand: Operand, opset: u32) -> DTypes {
+    let schema = schema::in_force(spec.name, opset);
+    let standard = schema.and_then(|s| s.inputs.get(operand.position).or(s.inputs.last()));
+    standard.map_or(DTypes::NONE, |p| p.dtypes).union(spec.input_types(operand.port, opset))
+}
+
+/// Likewise, those that a result may have.
+pub(super) fn given(spec: &Spec, port: usize, opset: u32) -> DTypes {
+    let schema = schema::in_force(spec.name, opset);
+    let standard = schema.and_then(|s| s.outputs.get(port).or(s.outputs.last()));
+    standard.map_or(DTypes::NONE, |p| p.dtypes).union(spec.output_types(port, opset))
 }
 
 impl Site {
