@@ -6,6 +6,7 @@ use ir::{DTypes, Tensor, Type};
 use ops::{Spec, schema};
 use rand::RngExt;
 
+use crate::external::External;
 use crate::import::{declared_type, domain};
 use crate::names::static_slots;
 use crate::proto::{GraphProto, ModelProto, NodeProto};
@@ -61,6 +62,29 @@ pub(super) fn given(spec: &Spec, port: usize, opset: u32) -> DTypes {
     let schema = schema::in_force(spec.name, opset);
     let standard = schema.and_then(|s| s.outputs.get(port).or(s.outputs.last()));
     standard.map_or(DTypes::NONE, |p| p.dtypes).union(spec.output_types(port, opset))
+}
+
+/// An operand that is an attribute here, whose value is a constant of the graph.
+#[derive(Clone)]
+pub(super) struct Parameter {
+    pub(super) node: usize,
+    pub(super) spec: &'static Spec,
+    pub(super) position: usize,
+    /// Our name for the attribute.
+    pub(super) name: &'static str,
+    /// Whether the constant has no axis.
+    pub(super) is_scalar: bool,
+    pub(super) values: Vec<i64>,
+    /// The type of the node's first operand.
+    pub(super) x: Type,
+    integers: BTreeMap<String, i64>,
+}
+
+impl Parameter {
+    /// An attribute of the node that is an integer, where it is there.
+    pub(super) fn attribute(&self, name: &str) -> Option<i64> {
+        self.integers.get(name).copied()
+    }
 }
 
 impl Site {
@@ -139,6 +163,32 @@ impl Site {
     pub(super) fn operands_of(&self, node: usize) -> Vec<(Operand, Type)> {
         let all = self.operands().into_iter().filter(|(o, _)| o.node == node);
         all.filter_map(|(o, _)| Some((o, self.operand_type(o)?.clone()))).collect()
+    }
+
+    /// The operands of all operators that are attributes here and constants of the graph.
+    pub(super) fn parameters(&self) -> Vec<Parameter> {
+        let all = self.operators().into_iter().flat_map(|(node, spec)| {
+            static_slots(spec, self.opset)
+                .into_iter()
+                .map(move |(position, name, _)| (node, spec, position, name))
+        });
+        let read = |(node, spec, position, name): (usize, &'static Spec, usize, &'static str)| {
+            let proto = &self.graph.node[node];
+            let operand = proto.input.get(position).filter(|operand| !operand.is_empty())?;
+            let constant = self.graph.initializer.iter().find(|t| t.name() == operand)?;
+            let constant = tensor::from_proto(constant, External::Refuse).ok()?;
+            Some(Parameter {
+                node,
+                spec,
+                position,
+                name,
+                is_scalar: constant.shape().is_empty(),
+                values: constant.to_i128s().into_iter().map(|v| v as i64).collect(),
+                x: self.ty(proto.input.first()?)?.clone(),
+                integers: proto.attribute.iter().filter_map(|a| Some((a.name().to_owned(), a.i?))).collect(),
+            })
+        };
+        all.filter_map(read).collect()
     }
 
     /// The type of an operand.
