@@ -17,7 +17,7 @@ pub(super) const RULES: &[Rule] = &[
         clause: "operands that the operator requires are there",
         source: Source::Schemas,
         checker: Checker::Infers,
-        says: &["is missing"],
+        says: &["is missing", "it must be there"],
         edit: missing_input,
     },
     Rule {
@@ -78,19 +78,21 @@ fn positions(spec: &Spec, opset: u32) -> usize {
     data + static_slots(spec, opset).len()
 }
 
-/// The first operand goes, alone or with all others.
+/// The first operand goes, alone or with all others, or one goes that is a parameter.
 fn missing_input(site: &mut Site) -> Option<Edit> {
     let requires = |spec: &Spec| spec.inputs.first().is_some_and(|port| port.arity != Arity::Optional);
-    let nodes = site.operators().into_iter().filter(|(_, spec)| requires(spec)).map(|(node, _)| node);
-    let node = site.choose(nodes.collect())?;
-    let all = site.coin();
+    let first = site.operators().into_iter().filter(|(_, spec)| requires(spec)).map(|(node, _)| (node, 0));
+    let parameters = site.parameters().into_iter().filter(|parameter| parameter.is_required);
+    let places = first.chain(parameters.map(|parameter| (parameter.node, parameter.position)));
+    let (node, position) = site.choose(places.collect())?;
+    let all = position == 0 && site.coin();
     let inputs = &mut site.node(node).input;
-    if all || inputs.len() == 1 {
-        inputs.clear();
+    if all || position + 1 == inputs.len() {
+        inputs.truncate(position);
     } else {
-        inputs[0].clear();
+        inputs[position].clear();
     }
-    Some(edit(site.graph.node[node].name(), format!("{} has no operand 0", site.label(node))))
+    Some(edit(site.graph.node[node].name(), format!("{} has no operand {position}", site.label(node))))
 }
 
 fn extra_input(site: &mut Site) -> Option<Edit> {

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use ir::{DTypes, Tensor, Type};
+use ops::schema::Arity;
 use ops::{Spec, schema};
 use rand::RngExt;
 
@@ -75,6 +76,8 @@ pub(super) struct Parameter {
     /// Whether the constant has no axis.
     pub(super) is_scalar: bool,
     pub(super) values: Vec<i64>,
+    /// Whether the operand must be there.
+    pub(super) is_required: bool,
     /// The type of the node's first operand.
     pub(super) x: Type,
     integers: BTreeMap<String, i64>,
@@ -177,6 +180,7 @@ impl Site {
             let operand = proto.input.get(position).filter(|operand| !operand.is_empty())?;
             let constant = self.graph.initializer.iter().find(|t| t.name() == operand)?;
             let constant = tensor::from_proto(constant, External::Refuse).ok()?;
+            let schema = schema::in_force(spec.name, self.opset)?;
             Some(Parameter {
                 node,
                 spec,
@@ -184,6 +188,7 @@ impl Site {
                 name,
                 is_scalar: constant.shape().is_empty(),
                 values: constant.to_i128s().into_iter().map(|v| v as i64).collect(),
+                is_required: schema.inputs.get(position)?.arity == Arity::One,
                 x: self.ty(proto.input.first()?)?.clone(),
                 integers: proto.attribute.iter().filter_map(|a| Some((a.name().to_owned(), a.i?))).collect(),
             })
