@@ -300,3 +300,22 @@ fn attribute_range(site: &mut Site) -> Option<Edit> {
     }
     Some(edit(site.graph.node[node].name(), what))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_row_is_about_an_attribute_that_there_is() {
+        for (operators, name, _) in RANGES {
+            for operator in *operators {
+                let is_there = |opset| {
+                    let known = schema::in_force(operator, opset).into_iter().flat_map(|s| &s.attributes);
+                    known.map(|a| a.name).any(|known| known == *name)
+                };
+                assert!(ops::find(operator).is_some(), "there is no {operator}");
+                assert!(ir::graph::OPSETS.into_iter().any(is_there), "{operator}: {name}");
+            }
+        }
+    }
+}

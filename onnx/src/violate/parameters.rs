@@ -241,3 +241,20 @@ fn more_than_there_are(p: &Parameter) -> Vec<Vec<i64>> {
     let axis = ops::rule::axis(p.attribute("axis").unwrap_or(-1), p.x.rank());
     axis.map(|axis| vec![vec![p.x.shape[axis] + 1]]).into_iter().flatten().collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::names::static_slots;
+
+    #[test]
+    fn every_row_is_about_a_parameter_that_there_is() {
+        for row in [AXES, LENGTHS, VALUES].into_iter().flatten() {
+            for operator in row.operators {
+                let spec = ops::find(operator).unwrap_or_else(|| panic!("there is no {operator}"));
+                let slots = static_slots(spec, *ir::graph::OPSETS.end());
+                assert!(slots.iter().any(|&(_, name, _)| name == row.name), "{operator}: {}", row.name);
+            }
+        }
+    }
+}
