@@ -14,7 +14,7 @@ mod uncounted;
 use uncounted::settings;
 
 /// How many models the rules are tried on.
-const MODELS: u64 = 300;
+const MODELS: u64 = 600;
 
 fn model(stream: Stream) -> ModelProto {
     let opset = stream.child("opset").rng().random_range(ir::graph::OPSETS);

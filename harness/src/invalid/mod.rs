@@ -22,12 +22,13 @@ use std::collections::BTreeMap;
 use graphgen::{Composites, Forms, Settings};
 use ir::{DType, Graph, Stream};
 use onnx::proto::{ModelProto, ValueInfoProto};
-use onnx::violate::{Rule, rules};
+use onnx::violate::{Rule, Violation, rules};
 use ops::Model;
+use ops::spec::Place;
 use rand::RngExt;
 use rand::seq::SliceRandom;
 
-use crate::case::{self, Case, CaseError, Maker};
+use crate::case::{self, Case, CaseError, Maker, Values};
 use crate::validity::{Expectation, Relaxed, Validity};
 
 /// The rule of a model that was drawn without constraints.
@@ -55,7 +56,9 @@ pub fn make(
     for draw in 0..DRAWS {
         let stream = stream.at(draw);
         let case = maker.make_from(index, &eager(settings, draw), stream)?;
-        if let Some(broken) = violate(&case, &order, stream)? {
+        let refusal =
+            if maker.values == Values::None { Refusal::WhereSizesAreKnown } else { Refusal::Always };
+        if let Some(broken) = violate(&case, &order, stream, refusal)? {
             return Ok(broken);
         }
     }
@@ -70,15 +73,48 @@ fn eager(settings: &Settings, draw: u64) -> Settings {
     Settings { function, forms: Forms::default(), composites: Composites::default(), ..settings.clone() }
 }
 
-/// The case with the first of these rules broken that its model has a place for.
-fn violate(valid: &Case, order: &[&'static Rule], stream: Stream) -> Result<Option<Case>, CaseError> {
+/// What our import has to say of a model that breaks a rule.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Refusal {
+    /// That it breaks the rule.
+    Always,
+    /// The same, but where the model has sizes that only values tell: there are none, so that it may say anything.
+    WhereSizesAreKnown,
+}
+
+/// The case with the first of these rules broken that its model has a place for, and that import finds there.
+fn violate(
+    valid: &Case,
+    order: &[&'static Rule],
+    stream: Stream,
+    refusal: Refusal,
+) -> Result<Option<Case>, CaseError> {
     let index = valid.index;
     let model =
         onnx::proto::decode("model", &valid.onnx).map_err(|cause| CaseError::Export { index, cause })?;
-    let Some(violation) = order.iter().find_map(|rule| rule.violate(&model, stream)) else { return Ok(None) };
     let known = valid.inputs.iter().map(|(name, tensor)| (name.clone(), tensor.clone().into())).collect();
-    let error =
-        violation.refusal(&known).map_err(|cause| CaseError::NotRefused { index, cause: Box::new(cause) })?;
+    let may_be_passed_over = refusal == Refusal::WhereSizesAreKnown && has_found_sizes(&valid.model);
+    for violation in order.iter().filter_map(|rule| rule.violate(&model, stream)) {
+        match violation.refusal(&known) {
+            Ok(error) => return Ok(Some(broken(valid, &violation, &error))),
+            Err(_) if may_be_passed_over => {}
+            Err(cause) => return Err(CaseError::NotRefused { index, cause: Box::new(cause) }),
+        }
+    }
+    Ok(None)
+}
+
+/// Whether a size is how many elements of some value are not zero.
+fn has_found_sizes(model: &Model) -> bool {
+    let is_found = |(name, _): (&str, DType)| {
+        let fields = ops::find(name).into_iter().flat_map(|spec| &spec.fields);
+        fields.flat_map(|field| &field.places).any(|(_, place)| matches!(place, Place::Found(_)))
+    };
+    case::operators(model).any(is_found)
+}
+
+/// The case with a rule broken, which import says in these words.
+fn broken(valid: &Case, violation: &Violation, error: &onnx::Error) -> Case {
     let relaxed = Relaxed {
         level: Validity::Violate,
         rule: violation.rule.name.to_owned(),
@@ -87,7 +123,7 @@ fn violate(valid: &Case, order: &[&'static Rule], stream: Stream) -> Result<Opti
         outputs: outputs(&violation.model, &valid.model),
         onnx: onnx::encode(&violation.model),
     };
-    Ok(Some(Case { relaxed: Some(relaxed), level: Validity::Violate, ..valid.clone() }))
+    Case { relaxed: Some(relaxed), level: Validity::Violate, ..valid.clone() }
 }
 
 impl Case {
@@ -110,4 +146,20 @@ fn outputs(proto: &ModelProto, valid: &Model) -> Vec<(String, DType)> {
 /// What stands for the model of a case that has none: a graph without nodes.
 fn no_model(opset: u32) -> Model {
     Model::new(opset, Graph::new())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rules_are_broken_without_values_where_these_decide_sizes_too() {
+        let operators = ["Add", "Compress", "NonZero", "Reshape"].into();
+        let settings = Settings { nodes: 4, operators, ..Settings::default() };
+        let maker = Maker { values: Values::None, ..Maker::new(31, settings) };
+        let cases = (0..60).map(|index| make(&maker, index, &maker.settings, &[]).unwrap());
+        let broken: Vec<Case> = cases.filter(|case| case.level == Validity::Violate).collect();
+        let with_found_sizes = broken.iter().filter(|case| has_found_sizes(&case.model)).count();
+        assert!(broken.len() > 30 && with_found_sizes > 10, "{with_found_sizes} of {}", broken.len());
+    }
 }

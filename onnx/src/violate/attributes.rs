@@ -1,6 +1,8 @@
 //! Rules about attributes.
 
+use ir::Type;
 use ops::Spec;
+use ops::schema::{self, Absence};
 use ops::spec::Place;
 
 use super::site::{Edit, Site, edit};
@@ -9,6 +11,14 @@ use crate::proto::AttributeProto;
 use crate::proto::attribute_proto::AttributeType;
 
 pub(super) const RULES: &[Rule] = &[
+    Rule {
+        name: "missing-attribute",
+        clause: "attributes that the operator requires are there",
+        source: Source::Schemas,
+        checker: Checker::Refuses,
+        says: &["it must be there"],
+        edit: missing_attribute,
+    },
     Rule {
         name: "unknown-attribute",
         clause: "a node has no attribute that its operator lacks",
@@ -46,6 +56,9 @@ pub(super) const RULES: &[Rule] = &[
             "attribute `",
             "is outside of rank",
             "must not exceed",
+            "must equal",
+            "must have",
+            "entries instead of",
             "is named twice",
             "ONNX defines no such code",
         ],
@@ -90,6 +103,19 @@ fn string(name: &str, value: &str) -> AttributeProto {
         s: Some(value.as_bytes().to_vec()),
         ..Default::default()
     }
+}
+
+fn missing_attribute(site: &mut Site) -> Option<Edit> {
+    let is_required = |&(node, position): &(usize, usize)| {
+        let proto = &site.graph.node[node];
+        let schema = schema::in_force(proto.op_type(), site.opset);
+        let mut known = schema.into_iter().flat_map(|schema| &schema.attributes);
+        known.any(|a| a.name == proto.attribute[position].name() && a.absence == Absence::Forbidden)
+    };
+    let required = attributes(site).into_iter().filter(is_required).collect();
+    let (node, position) = site.choose(required)?;
+    let gone = site.node(node).attribute.remove(position);
+    Some(edit(site.graph.node[node].name(), format!("{} has no `{}`", site.label(node), gone.name())))
 }
 
 fn unknown_attribute(site: &mut Site) -> Option<Edit> {
@@ -147,33 +173,64 @@ enum Wrong {
     Axes,
     /// A permutation that has 0 twice.
     Permutation,
+    /// A permutation of one axis more than there are.
+    LongPermutation,
     /// This number.
     Number(i64),
-    /// A zero for each spatial dimension.
-    SpatialZeros,
+    /// This number for each spatial dimension.
+    Spatial(i64),
+    /// As many numbers as there are spatial dimensions, and one more.
+    LongSpatial,
+    /// -1 for both ends of each spatial dimension.
+    Pads,
+    /// 1 for both ends of each spatial dimension, and one more.
+    LongPads,
+    /// The kernel's shape, but one more on each axis than the weights, operand 1, have.
+    OtherKernel,
     /// A name that no operator knows.
     Name,
 }
 
-use Wrong::{Axes, AxisBefore, AxisBeyond, Name, Number, Permutation, SpatialZeros};
+use Wrong::{
+    Axes, AxisBefore, AxisBeyond, LongPads, LongPermutation, LongSpatial, Name, Number, OtherKernel, Pads,
+    Permutation, Spatial,
+};
 
 impl Wrong {
-    /// The attribute for an operand 0 of some rank; `None` where every value is in range.
-    fn attribute(self, name: &str, rank: usize) -> Option<AttributeProto> {
+    /// The attribute for operands of these types; `None` where every value is in range.
+    fn attribute(self, name: &str, operands: &[Type]) -> Option<AttributeProto> {
+        let rank = operands.first()?.rank();
         let beyond = rank as i64 + 2;
+        let spatial = rank.checked_sub(2).filter(|&axes| axes > 0);
         match self {
             AxisBeyond => Some(int(name, beyond)),
             AxisBefore => Some(int(name, -beyond)),
             Axes => Some(ints(name, vec![beyond])),
             Permutation => (rank > 1).then(|| ints(name, vec![0; rank])),
+            LongPermutation => Some(ints(name, (0..=rank as i64).collect())),
             Number(value) => Some(int(name, value)),
-            SpatialZeros => (rank > 2).then(|| ints(name, vec![0; rank - 2])),
+            Spatial(value) => Some(ints(name, vec![value; spatial?])),
+            LongSpatial => Some(ints(name, vec![1; spatial? + 1])),
+            Pads => Some(ints(name, vec![-1; 2 * spatial?])),
+            LongPads => Some(ints(name, vec![1; 2 * spatial? + 1])),
+            OtherKernel => {
+                let kernel = operands.get(1)?.shape.get(2..).filter(|kernel| !kernel.is_empty())?;
+                Some(ints(name, kernel.iter().map(|size| size + 1).collect()))
+            }
             Name => Some(string(name, "ONNXSMITH")),
         }
     }
 }
 
+/// Pools that slide a kernel.
+const POOLS: &[&str] = &["AveragePool", "LpPool", "MaxPool"];
+
+/// Convolutions and such pools.
+const WINDOWS: &[&str] = &["AveragePool", "Conv", "LpPool", "MaxPool"];
+
 /// What may be out of range, by operator and attribute.
+///
+/// Of LRN a `size` of 0 is not among it: the text has a formula for that, which divides by 0.
 const RANGES: &[(&[&str], &str, Wrong)] = &[
     (&["ArgMax", "ArgMin", "Concat", "Flatten", "Gather", "GatherElements", "Hardmax"], "axis", AxisBeyond),
     (
@@ -181,20 +238,45 @@ const RANGES: &[(&[&str], &str, Wrong)] = &[
         "axis",
         AxisBeyond,
     ),
-    (&["Softmax", "Split", "TopK"], "axis", AxisBeyond),
-    (&["ArgMax", "ArgMin", "Concat", "Gather", "GatherElements", "Hardmax"], "axis", AxisBefore),
-    (&["LogSoftmax", "Softmax", "Split", "TopK"], "axis", AxisBefore),
+    (&["Compress", "ScatterElements", "Softmax", "Split", "TopK"], "axis", AxisBeyond),
+    (&["ArgMax", "ArgMin", "Concat", "Flatten", "Gather", "GatherElements", "Hardmax"], "axis", AxisBefore),
+    (
+        &["Compress", "LogSoftmax", "OneHot", "ScatterElements", "Softmax", "Split", "TopK"],
+        "axis",
+        AxisBefore,
+    ),
+    (&["GatherND"], "batch_dims", AxisBeyond),
+    (&["ReverseSequence"], "batch_axis", Number(2)),
+    (&["ReverseSequence"], "time_axis", Number(2)),
     (&["ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "ReduceMax", "ReduceMean"], "axes", Axes),
-    (&["ReduceMin", "ReduceProd", "ReduceSumSquare"], "axes", Axes),
+    (&["MeanVarianceNormalization", "ReduceMin", "ReduceProd", "ReduceSumSquare"], "axes", Axes),
     (&["Transpose"], "perm", Permutation),
+    (&["Transpose"], "perm", LongPermutation),
     (&["Cast"], "to", Number(0)),
-    (&["Conv"], "group", Number(0)),
-    (&["Conv", "MaxPool", "AveragePool", "LpPool"], "strides", SpatialZeros),
-    (&["Conv", "MaxPool"], "dilations", SpatialZeros),
-    (&["Conv", "MaxPool", "AveragePool", "LpPool"], "auto_pad", Name),
+    (&["Conv", "ConvTranspose"], "group", Number(0)),
+    (WINDOWS, "strides", Spatial(0)),
+    (WINDOWS, "strides", LongSpatial),
+    (WINDOWS, "dilations", Spatial(0)),
+    (WINDOWS, "dilations", LongSpatial),
+    (WINDOWS, "pads", Pads),
+    (WINDOWS, "pads", LongPads),
+    (WINDOWS, "auto_pad", Name),
+    (&["ConvTranspose"], "strides", Spatial(0)),
+    (&["ConvTranspose"], "dilations", Spatial(0)),
+    (&["ConvTranspose"], "auto_pad", Name),
+    (POOLS, "kernel_shape", Spatial(0)),
+    (POOLS, "kernel_shape", Spatial(-1)),
+    (POOLS, "kernel_shape", LongSpatial),
+    (&["Conv", "ConvTranspose"], "kernel_shape", OtherKernel),
+    (&["Conv", "ConvTranspose"], "kernel_shape", Spatial(0)),
+    (&["GroupNormalization"], "num_groups", Number(0)),
+    (&["LpNormalization"], "p", Number(3)),
+    (&["LRN"], "size", Number(-1)),
     (&["DepthToSpace", "SpaceToDepth"], "blocksize", Number(0)),
     (&["DepthToSpace", "SpaceToDepth"], "blocksize", Number(-1)),
-    (&["DepthToSpace"], "mode", Name),
+    (&["DepthToSpace", "GridSample", "Pad", "SpaceToDepth"], "mode", Name),
+    (&["GridSample"], "padding_mode", Name),
+    (&["ScatterElements", "ScatterND"], "reduction", Name),
     (&["BitShift"], "direction", Name),
     (&["Gelu"], "approximate", Name),
 ];
@@ -204,10 +286,10 @@ fn attribute_range(site: &mut Site) -> Option<Edit> {
     let is_attribute = |spec: &Spec, name| spec.place(name, opset) == Place::Attribute;
     let mut places = Vec::new();
     for (node, spec) in site.operators() {
-        let Some((_, first)) = site.operands_of(node).into_iter().next() else { continue };
+        let operands: Vec<Type> = site.operands_of(node).into_iter().map(|(_, ty)| ty).collect();
         let rows =
             RANGES.iter().filter(|(names, name, _)| names.contains(&spec.name) && is_attribute(spec, name));
-        places.extend(rows.filter_map(|(_, name, wrong)| Some((node, wrong.attribute(name, first.rank())?))));
+        places.extend(rows.filter_map(|(_, name, wrong)| Some((node, wrong.attribute(name, &operands)?))));
     }
     let (node, attribute) = site.choose(places)?;
     let what = format!("attribute `{}` of {} is out of range", attribute.name(), site.label(node));
@@ -217,4 +299,23 @@ fn attribute_range(site: &mut Site) -> Option<Edit> {
         None => all.push(attribute),
     }
     Some(edit(site.graph.node[node].name(), what))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_row_is_about_an_attribute_that_there_is() {
+        for (operators, name, _) in RANGES {
+            for operator in *operators {
+                let is_there = |opset| {
+                    let known = schema::in_force(operator, opset).into_iter().flat_map(|s| &s.attributes);
+                    known.map(|a| a.name).any(|known| known == *name)
+                };
+                assert!(ops::find(operator).is_some(), "there is no {operator}");
+                assert!(ir::graph::OPSETS.into_iter().any(is_there), "{operator}: {name}");
+            }
+        }
+    }
 }

@@ -1,9 +1,10 @@
 //! Rules about what a graph relies on: opsets, domains, initializers, functions.
 
+use ir::Type;
 use ops::Spec;
 use ops::spec::Place;
 
-use super::site::{Edit, NEW, Site, edit};
+use super::site::{self, Edit, NEW, Operand, Site, edit};
 use super::{Checker, Rule, Source};
 use crate::import::domain;
 use crate::names::static_slots;
@@ -116,15 +117,18 @@ fn missing_opset(site: &mut Site) -> Option<Edit> {
 
 /// The first opset from which on the node is written as it is.
 fn written_since(site: &Site, node: usize, spec: &'static Spec) -> u32 {
-    let dtypes = site.operands_of(node);
-    let length = site.graph.node[node].input.len();
-    let attributes = &site.graph.node[node].attribute;
+    let proto = &site.graph.node[node];
+    let (operands, length) = (site.operands_of(node), proto.input.len());
+    let results = proto.output.iter().enumerate().filter_map(|(port, name)| Some((port, site.ty(name)?)));
+    let results: Vec<_> = results.collect();
     let is_same = |opset: u32| {
-        let allowed = dtypes.iter().all(|(o, ty)| spec.input_types(o.port, opset).contains(ty.dtype));
+        let takes = |(operand, ty): &(Operand, Type)| site::allowed(spec, *operand, opset).contains(ty.dtype);
+        let gives = |(port, ty): &(usize, &Type)| site::given(spec, *port, opset).contains(ty.dtype);
+        let typed = operands.iter().all(takes) && results.iter().all(gives);
         let now = static_slots(spec, site.opset).into_iter().filter(|&(slot, ..)| slot < length);
         let places = now.into_iter().all(|(_, name, place)| spec.place(name, opset) == place);
-        let named = attributes.iter().all(|a| spec.place(a.name(), opset) == Place::Attribute);
-        spec.since() <= opset && allowed && places && named
+        let named = proto.attribute.iter().all(|a| spec.place(a.name(), opset) == Place::Attribute);
+        spec.since() <= opset && typed && places && named
     };
     (*ir::graph::OPSETS.start()..=site.opset)
         .rev()
@@ -133,8 +137,19 @@ fn written_since(site: &Site, node: usize, spec: &'static Spec) -> u32 {
         .unwrap_or(site.opset)
 }
 
-/// Operators of which some uses came later than the form that they are written in: beside the newest one they would be refused as well.
-const BY_USE: [&str; 3] = ["GridSample", "ScatterND", "ScatterElements"];
+/// Operators of which some uses came later than the form that they are written in, and the opset from which on every use is
+/// there: beside the newest operator they would be refused as well.
+const BY_USE: [(&str, u32); 9] = [
+    ("AveragePool", 22),
+    ("GridSample", 20),
+    ("LpPool", 22),
+    ("MaxPool", 22),
+    ("Mod", 28),
+    ("Pad", 19),
+    ("QuantizeLinear", 23),
+    ("ScatterElements", 18),
+    ("ScatterND", 18),
+];
 
 /// An opset from before the form of the newest operator. Models with functions are left alone: each function has
 /// opsets of its own.
@@ -146,8 +161,10 @@ fn opset_too_old(site: &mut Site) -> Option<Edit> {
         site.operators().into_iter().map(|(n, spec)| (n, written_since(site, n, spec))).collect();
     let since = forms.iter().map(|&(_, since)| since).max()?;
     let (node, _) = *forms.iter().find(|(_, s)| *s == since)?;
-    let is_by_use =
-        |(other, _): &(usize, u32)| *other != node && BY_USE.contains(&site.graph.node[*other].op_type());
+    let is_by_use = |&(other, _): &(usize, u32)| {
+        let name = site.graph.node[other].op_type();
+        other != node && BY_USE.iter().any(|&(by_use, all)| by_use == name && since <= all)
+    };
     if forms.iter().any(is_by_use) {
         return None;
     }

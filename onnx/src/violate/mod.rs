@@ -10,6 +10,7 @@
 //! | `edges` | names, and the order of nodes |
 //! | `operands` | how many operands and results a node has, and their types |
 //! | `attributes` | attributes |
+//! | `parameters` | operands whose values say what an operator does |
 //! | `declared` | declared types |
 //! | `environment` | opsets, domains, initializers, functions |
 //! | `site` | what an edit knows of the model, and its choices |
@@ -22,6 +23,7 @@ mod declared;
 mod edges;
 mod environment;
 mod operands;
+mod parameters;
 mod site;
 
 use std::collections::BTreeMap;
@@ -124,7 +126,7 @@ pub enum NotRefused {
 
 /// Every rule, in the order of the documentation.
 pub fn rules() -> impl Iterator<Item = &'static Rule> {
-    [edges::RULES, operands::RULES, attributes::RULES, declared::RULES, environment::RULES]
+    [edges::RULES, operands::RULES, attributes::RULES, parameters::RULES, declared::RULES, environment::RULES]
         .into_iter()
         .flatten()
 }

@@ -7,7 +7,7 @@ use ir::{DTypes, Type};
 use ops::Spec;
 use ops::spec::Arity;
 
-use super::site::{Edit, NEW, Operand, Site, edit};
+use super::site::{self, Edit, NEW, Operand, Site, edit};
 use super::{Checker, Rule, Source};
 use crate::names::static_slots;
 
@@ -17,7 +17,7 @@ pub(super) const RULES: &[Rule] = &[
         clause: "operands that the operator requires are there",
         source: Source::Schemas,
         checker: Checker::Infers,
-        says: &["is missing"],
+        says: &["is missing", "it must be there"],
         edit: missing_input,
     },
     Rule {
@@ -78,19 +78,21 @@ fn positions(spec: &Spec, opset: u32) -> usize {
     data + static_slots(spec, opset).len()
 }
 
-/// The first operand goes, alone or with all others.
+/// The first operand goes, alone or with all others, or one goes that is a parameter.
 fn missing_input(site: &mut Site) -> Option<Edit> {
     let requires = |spec: &Spec| spec.inputs.first().is_some_and(|port| port.arity != Arity::Optional);
-    let nodes = site.operators().into_iter().filter(|(_, spec)| requires(spec)).map(|(node, _)| node);
-    let node = site.choose(nodes.collect())?;
-    let all = site.coin();
+    let first = site.operators().into_iter().filter(|(_, spec)| requires(spec)).map(|(node, _)| (node, 0));
+    let parameters = site.parameters().into_iter().filter(|parameter| parameter.is_required);
+    let places = first.chain(parameters.map(|parameter| (parameter.node, parameter.position)));
+    let (node, position) = site.choose(places.collect())?;
+    let all = position == 0 && site.coin();
     let inputs = &mut site.node(node).input;
-    if all || inputs.len() == 1 {
-        inputs.clear();
+    if all || position + 1 == inputs.len() {
+        inputs.truncate(position);
     } else {
-        inputs[0].clear();
+        inputs[position].clear();
     }
-    Some(edit(site.graph.node[node].name(), format!("{} has no operand 0", site.label(node))))
+    Some(edit(site.graph.node[node].name(), format!("{} has no operand {position}", site.label(node))))
 }
 
 fn extra_input(site: &mut Site) -> Option<Edit> {
@@ -120,8 +122,7 @@ fn extra_output(site: &mut Site) -> Option<Edit> {
 fn operand_dtype(site: &mut Site) -> Option<Edit> {
     let opset = site.opset;
     let forbidden = |(operand, spec): &(Operand, &'static Spec)| {
-        let allowed = spec.input_types(operand.port, opset);
-        DTypes::IR4.difference(allowed).iter().collect::<Vec<_>>()
+        DTypes::IR4.difference(site::allowed(spec, *operand, opset)).iter().collect::<Vec<_>>()
     };
     let places = site.operands().into_iter().map(|place| (place.0, forbidden(&place)));
     let (operand, dtypes) = site.choose(places.filter(|(_, dtypes)| !dtypes.is_empty()).collect())?;

@@ -2,10 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use ir::{Tensor, Type};
-use ops::Spec;
+use ir::{DTypes, Tensor, Type};
+use ops::schema::Arity;
+use ops::{Spec, schema};
 use rand::RngExt;
 
+use crate::external::External;
 use crate::import::{declared_type, domain};
 use crate::names::static_slots;
 use crate::proto::{GraphProto, ModelProto, NodeProto};
@@ -46,6 +48,46 @@ pub(super) struct Operand {
     pub(super) position: usize,
     /// Its port in the operator's row.
     pub(super) port: usize,
+}
+
+/// The dtypes that an operand may have in an opset, by the standard or here: to have another one is against the standard, and our
+/// import says so.
+pub(super) fn allowed(spec: &Spec, operand: Operand, opset: u32) -> DTypes {
+    let schema = schema::in_force(spec.name, opset);
+    let standard = schema.and_then(|s| s.inputs.get(operand.position).or(s.inputs.last()));
+    standard.map_or(DTypes::NONE, |p| p.dtypes).union(spec.input_types(operand.port, opset))
+}
+
+/// Likewise, those that a result may have.
+pub(super) fn given(spec: &Spec, port: usize, opset: u32) -> DTypes {
+    let schema = schema::in_force(spec.name, opset);
+    let standard = schema.and_then(|s| s.outputs.get(port).or(s.outputs.last()));
+    standard.map_or(DTypes::NONE, |p| p.dtypes).union(spec.output_types(port, opset))
+}
+
+/// An operand that is an attribute here, whose value is a constant of the graph.
+#[derive(Clone)]
+pub(super) struct Parameter {
+    pub(super) node: usize,
+    pub(super) spec: &'static Spec,
+    pub(super) position: usize,
+    /// Our name for the attribute.
+    pub(super) name: &'static str,
+    /// Whether the constant has no axis.
+    pub(super) is_scalar: bool,
+    pub(super) values: Vec<i64>,
+    /// Whether the operand must be there.
+    pub(super) is_required: bool,
+    /// The type of the node's first operand.
+    pub(super) x: Type,
+    integers: BTreeMap<String, i64>,
+}
+
+impl Parameter {
+    /// An attribute of the node that is an integer, where it is there.
+    pub(super) fn attribute(&self, name: &str) -> Option<i64> {
+        self.integers.get(name).copied()
+    }
 }
 
 impl Site {
@@ -124,6 +166,34 @@ impl Site {
     pub(super) fn operands_of(&self, node: usize) -> Vec<(Operand, Type)> {
         let all = self.operands().into_iter().filter(|(o, _)| o.node == node);
         all.filter_map(|(o, _)| Some((o, self.operand_type(o)?.clone()))).collect()
+    }
+
+    /// The operands of all operators that are attributes here and constants of the graph.
+    pub(super) fn parameters(&self) -> Vec<Parameter> {
+        let all = self.operators().into_iter().flat_map(|(node, spec)| {
+            static_slots(spec, self.opset)
+                .into_iter()
+                .map(move |(position, name, _)| (node, spec, position, name))
+        });
+        let read = |(node, spec, position, name): (usize, &'static Spec, usize, &'static str)| {
+            let proto = &self.graph.node[node];
+            let operand = proto.input.get(position).filter(|operand| !operand.is_empty())?;
+            let constant = self.graph.initializer.iter().find(|t| t.name() == operand)?;
+            let constant = tensor::from_proto(constant, External::Refuse).ok()?;
+            let schema = schema::in_force(spec.name, self.opset)?;
+            Some(Parameter {
+                node,
+                spec,
+                position,
+                name,
+                is_scalar: constant.shape().is_empty(),
+                values: constant.to_i128s().into_iter().map(|v| v as i64).collect(),
+                is_required: schema.inputs.get(position)?.arity == Arity::One,
+                x: self.ty(proto.input.first()?)?.clone(),
+                integers: proto.attribute.iter().filter_map(|a| Some((a.name().to_owned(), a.i?))).collect(),
+            })
+        };
+        all.filter_map(read).collect()
     }
 
     /// The type of an operand.
