@@ -129,11 +129,11 @@ fn a_campaign_is_never_mixed_with_another() {
 fn without_out_each_campaign_has_a_folder_of_its_own() {
     let folder = tempfile::tempdir().expect("a folder");
     let at = folder.path();
-    succeed(at, &["--cases", "10"]);
-    succeed(at, &["--cases", "20"]);
-    succeed(at, &["--cases", "30", "--resume"]);
-    assert_eq!(report(at, "onnxsmith-out/run-1").0.cases, 10);
-    assert_eq!(report(at, "onnxsmith-out/run-2").0.cases, 30);
+    succeed(at, &["--cases", "40"]);
+    succeed(at, &["--cases", "50"]);
+    succeed(at, &["--cases", "60", "--resume"]);
+    assert_eq!(report(at, "onnxsmith-out/run-1").0.cases, 40);
+    assert_eq!(report(at, "onnxsmith-out/run-2").0.cases, 60);
     assert!(!at.join("onnxsmith-out/run-3").exists());
 }
 
