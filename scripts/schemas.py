@@ -12,8 +12,8 @@ from onnx import AttributeProto
 from onnx.defs import OpSchema, get_all_schemas_with_history
 
 HEAD = f"""\
-# The operators of ONNX's default domain, every definition there has been. Printed by scripts/schemas.py from the schemas of
-# onnx {re.match(r"[0-9]+[.][0-9]+", version("onnx"))[0]}; `cargo xtask schema` writes it.
+# The operators of ONNX, every definition there has been; outside of the default domain, under DOMAIN.NAME. Printed by scripts/schemas.py
+# from the schemas of onnx {re.match(r"[0-9]+[.][0-9]+", version("onnx"))[0]}; `cargo xtask schema` writes it.
 #
 # NAME SINCE            a definition, with the first opset that has it; then `deprecated`, `function` (it has a function body)
 #   input X T           an operand and its type parameter; `X?` may be absent, `X...` may be repeated
@@ -52,11 +52,16 @@ def default(attribute):
     return " = " + " ".join(map(str, values))
 
 
+def full_name(schema):
+    """The name of an operator, with its domain in front of it if that is not the default one."""
+    return f"{schema.domain}.{schema.name}" if schema.domain else schema.name
+
+
 def lines(schema):
     """The lines of a definition."""
     words = ["deprecated"] * schema.deprecated
     words += ["function"] * (schema.has_function or schema.has_context_dependent_function)
-    yield " ".join([schema.name, str(schema.since_version), *words])
+    yield " ".join([full_name(schema), str(schema.since_version), *words])
     for kind, parameters in [("input", schema.inputs), ("output", schema.outputs)]:
         for parameter in parameters:
             yield f"  {kind} {parameter.name}{ARITIES[parameter.option]} {dtype(parameter.type_str)}"
@@ -69,8 +74,7 @@ def lines(schema):
 
 
 def main():
-    schemas = [schema for schema in get_all_schemas_with_history() if schema.domain == ""]
-    schemas.sort(key=lambda schema: (schema.name, schema.since_version))
+    schemas = sorted(get_all_schemas_with_history(), key=lambda schema: (full_name(schema), schema.since_version))
     print(HEAD)
     print("\n\n".join("\n".join(lines(schema)) for schema in schemas))
 

@@ -103,6 +103,37 @@ fn an_engine_is_held_to_the_dtype_that_it_says_it_computes_in() {
     assert_eq!(outcome(&on(&half, stands(DType::F64, DType::F32))).0, Grade::Pass);
 }
 
+/// An engine that computes in a narrower dtype, says so, and gives its outputs an axis too many.
+struct Reshapes;
+
+impl Runner for Reshapes {
+    fn describe(&self) -> Description {
+        stands(DType::F64, DType::F32).describe()
+    }
+
+    fn run(&mut self, model: &Model, inputs: &[Tensor]) -> Result<Vec<Tensor>, EngineError> {
+        let outputs = stands(DType::F64, DType::F32).run(model, inputs)?;
+        let wider = |y: &Tensor| {
+            let (values, shape) = (y.to_f64s(), [&[1], &y.ty().shape[..]].concat());
+            Tensor::from_f64_fn(&Type::new(y.dtype(), shape), |i| values[i])
+        };
+        Ok(outputs.iter().map(wider).collect())
+    }
+}
+
+#[test]
+fn a_narrower_dtype_is_no_excuse_for_another_shape() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let case = [sum(folder.path(), DType::F64, 0.1)];
+    let grade = || {
+        let targets = Target::here(Box::new(OnModels::new(Reshapes)));
+        outcome(&replay(&case, &Replay::on(&targets), &|| {})).0
+    };
+    assert_eq!(grade(), Grade::Mismatch);
+    fs::write(case[0].join("case.json"), r#"{"rtol": 1e-12, "atol": 0}"#).expect("case.json");
+    assert_eq!(grade(), Grade::Mismatch);
+}
+
 #[test]
 fn a_refusal_of_a_dtype_that_is_not_stated_is_no_finding() {
     let folder = tempfile::tempdir().expect("a folder");

@@ -13,6 +13,7 @@ use crate::insert::{Frame, Inserter};
 use crate::policy::{DENSE, Pattern, Policy, choose};
 use crate::related;
 use crate::settings::Settings;
+use crate::terse;
 
 /// How many draws are made for each node wanted before the graph is left smaller.
 const ATTEMPTS_PER_NODE: usize = 60;
@@ -72,6 +73,7 @@ pub fn generate(settings: &Settings, policy: &dyn Policy, stream: Stream) -> Gen
     let graph = finish(&builder, settings.constant, &tap, stream.child("form"));
     let mut model = Model::new(settings.opset, graph);
     function::extract(&mut model, settings.function, stream.child("function"));
+    terse::mark(&mut model, settings.terse, stream.child("terse"));
     let constants = model.graph.iter().filter(|(_, n)| matches!(n.kind, NodeKind::Constant(_)));
     let constants = constants.map(|(id, _)| id).collect();
     Generated { model, constants, rejected, refused }

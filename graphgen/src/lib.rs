@@ -45,6 +45,7 @@ pub mod settings;
 pub mod solver;
 mod stored;
 pub mod support;
+mod terse;
 mod turn;
 
 pub use budget::{Budget, Span};

@@ -96,6 +96,8 @@ pub struct Settings {
     pub backward: f64,
     /// The probability that a part of the graph becomes a function and a call.
     pub function: f64,
+    /// The share of models in which most nodes leave out those attributes that are at their defaults, as exporters do.
+    pub terse: f64,
     /// The probability that a placeholder becomes a constant instead of a graph input.
     pub constant: f64,
     /// The probability that a value with uses is an output of the graph as well.
@@ -199,6 +201,7 @@ impl Default for Settings {
             empty_dims: 0.08,
             backward: 0.35,
             function: 0.1,
+            terse: 0.3,
             constant: 0.4,
             tap: 0.08,
             pattern: 0.08,

@@ -71,6 +71,8 @@ pub struct Node<O> {
     /// Whether it is a step within an operator that is written out: an implementation of the operator need not have its results,
     /// and may have more digits of them than their dtype holds.
     pub is_inner: bool,
+    /// Whether a model in ONNX's form says nothing of those of its attributes that are what they are where nothing is said.
+    pub is_terse: bool,
     /// The types of its outputs.
     pub outputs: Vec<Type>,
 }
@@ -189,7 +191,7 @@ impl<O> Graph<O> {
         while inputs.last() == Some(&None) {
             inputs.pop();
         }
-        self.nodes.push(Node { kind, inputs, given: Vec::new(), is_inner: false, outputs });
+        self.nodes.push(Node { kind, inputs, given: Vec::new(), is_inner: false, is_terse: false, outputs });
         NodeId(self.nodes.len() as u32 - 1)
     }
 

@@ -37,6 +37,7 @@ fn everything() -> Model<Tiny> {
     let tune = Tiny::Tune { sizes: vec![], scale: f32::INFINITY, mode: "a \"b\"".into(), to: DType::BF16 };
     let tune = graph.operator(tune, &[Some(Value::new(clip, 0))]).unwrap();
     graph.nodes[tune.index()].is_inner = true;
+    graph.nodes[tune.index()].is_terse = true;
     let tune_more = Tiny::Tune { sizes: vec![-1, 7], scale: 1e10, mode: String::new(), to: DType::Bool };
     graph.operator(tune_more, &[Some(x)]).unwrap();
     let call = graph.push(NodeKind::Call(FunctionId(1)), vec![Some(x)], vec![matrix]);

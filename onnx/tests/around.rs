@@ -82,6 +82,47 @@ m (float[2] x) => (float[2] y) <float[2] x = {9.0, 9.0}> { y = Neg(x) }
     assert_eq!(variables(&[("x".to_owned(), x.into())].into()), (1, vec!["x".to_owned()]));
 }
 
+/// "cond = ...; // ignored": whether an iteration is given true or what the last one gave, the text does not say.
+#[test]
+fn without_a_condition_a_body_reads_none_that_is_false() {
+    let read = |times: i64, condition: &str, body: &str| {
+        let text = format!(
+            "<ir_version: 10, opset_import: [\"\" : 21]>
+m (float[2] x) => (y) <int64 n = {{{times}}}, bool c = {{1}}> {{
+  y = Loop(n, {condition}, x) < body = b (int64 i, bool on, float[2] v) => (next, w) {{ {body} }} >
+}}
+"
+        );
+        specialise(&Program::from_text(&text).expect("a program"), &Options::default()).map(|_| ())
+    };
+    let turned = "next = Not(on) d = Cast<to = 1>(on) w = Add(v, d)";
+    let error = read(3, "\"\"", turned).expect_err("1, 1, 1 or 1, 0, 1");
+    assert!(matches!(error, onnxsmith_onnx::Error::Unsupported { .. }), "{error}");
+    assert!(error.to_string().contains("reads the condition"), "{error}");
+    let ignored = "z = Constant<value_int = 0>() next = Cast<to = 9>(z) w = Neg(v)";
+    let kept = "next = Identity(on) d = Cast<to = 1>(on) w = Add(v, d)";
+    for (times, condition, body) in
+        [(1, "\"\"", turned), (3, "c", turned), (3, "\"\"", ignored), (3, "\"\"", kept)]
+    {
+        read(times, condition, body).unwrap_or_else(|e| panic!("{body}: {e}"));
+    }
+}
+
+#[test]
+fn a_body_may_give_a_value_twice() {
+    let text = "<ir_version: 8, opset_import: [\"\" : 17]>
+m (float[2] x) => (y, z) <int64 n = {2}> {
+  y, z = Loop(n, \"\", x) < body = b (int64 i, bool on, float[2] v) => (on, w, w) { w = Neg(v) } >
+}
+";
+    let program = Program::from_text(text).expect("a program");
+    let model = specialise(&program, &Options::default()).expect("a model").model;
+    let x = Tensor::from_f64_fn(&Type::new(DType::F32, [2]), |i| i as f64 + 1.0);
+    let found = interp::evaluate_plain(&model, &[x]).expect("values");
+    let found: Vec<Vec<f64>> = found.iter().map(Tensor::to_f64s).collect();
+    assert_eq!(found, [vec![1.0, 2.0], vec![-1.0, -2.0, 1.0, 2.0]]);
+}
+
 /// What a body says that it takes is held against what comes in, whether the body runs or not.
 #[test]
 fn a_body_that_does_not_run_says_the_types_of_what_comes_in() {

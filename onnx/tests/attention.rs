@@ -95,6 +95,9 @@ fn a_mask_is_of_truth_values_or_added() {
     // No key is left for the second.
     assert_eq!(values(&masked("bool[2, 2] {0, 1, 0, 0}", "")), [6.0, 0.0]);
     assert_eq!(values(&masked("float[2] {7.0, 7.0}", "<is_causal = 1>")), [2.0, 4.0]);
+    // One for all.
+    assert_eq!(values(&masked("float {7.0}", "<is_causal = 1>")), [2.0, 4.0]);
+    assert_eq!(values(&masked("bool {0}", "")), [0.0, 0.0]);
     let biased = values(&masked("float[1, 2] {0.0, 1.0}", ""))[0];
     let e = std::f64::consts::E;
     assert!((biased - (2.0 + 6.0 * e) / (1.0 + e)).abs() < 1e-5, "{biased}");

@@ -51,6 +51,12 @@ fn a_causal_kernel_sees_what_was_before() {
         "b = Constant<value = float[2] {100.0, 0.0}>() p = Constant<value = float[1, 2, 1] {7.0, 8.0}>()";
     let node = format!("{past} y, after = CausalConvWithState(x, w, b, p)");
     assert_eq!(values(CONV, &node, &operands), [171.0, 112.0, 123.0, 8.0, 4.0, 5.0]);
+    let none = CONV.replace("[1, 2, 3]", "[1, 2, 0]");
+    let operands_without: [(&[i64], &[f64]); 2] = [(&[1, 2, 0], &[]), operands[1]];
+    assert_eq!(values(&none, &node, &operands_without), []);
+    assert_eq!(values(&none, "z, y = CausalConvWithState(x, w)", &operands_without), [0.0, 0.0]);
+    let kept = node.replace("y, after", "z, y");
+    assert_eq!(values(&none, &kept, &operands_without), [7.0, 8.0]);
     let swish = values(CONV, "y, after = CausalConvWithState<activation = \"silu\">(x, w)", &operands);
     assert!((swish[0] - 1.0 / (1.0 + (-1.0_f64).exp())).abs() < 1e-5, "{swish:?}");
 }
@@ -79,6 +85,21 @@ fn pairs_are_turned() {
     let node = "c = Constant<value = float[3, 1] {9.0, 9.0, 0.0}>() s = Constant<value = float[3, 1] {9.0, 9.0, 1.0}>() \
                 at = Constant<value = int64[1, 1] {2}>() y = RotaryEmbedding<rotary_embedding_dim = 2>(x, c, s, at)";
     assert_eq!(values(ROTARY, node, &operands), [-2.0, 1.0, 3.0, 4.0]);
+}
+
+/// The text has no place but those that the tables have.
+#[test]
+fn a_place_before_the_first_has_no_angle() {
+    let operands: [(&[i64], &[f64]); 3] =
+        [(&[1, 1, 1, 4], &[1.0, 2.0, 3.0, 4.0]), (&[1, 1, 2], &[0.0, 1.0]), (&[1, 1, 2], &[1.0, 0.0])];
+    let turned = |at: i64| {
+        let table = "c = Constant<value = float[3, 2] {0.0, 0.0, 0.0, 0.0, 0.0, 0.0}>()";
+        let node =
+            format!("{table} at = Constant<value = int64[1, 1] {{{at}}}>() y = RotaryEmbedding(x, c, c, at)");
+        values(ROTARY, &node, &operands)
+    };
+    assert_eq!(turned(2), [0.0; 4]);
+    assert!([3, -1].iter().all(|&at| turned(at).iter().all(|y| y.is_nan())));
 }
 
 #[test]

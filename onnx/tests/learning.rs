@@ -57,6 +57,9 @@ fn a_normalizer_divides_by_magnitudes_and_leaves_zeros() {
 fn features_are_chosen_from_the_last_axis() {
     let node = "at = Constant<value = int64[1, 3] {1, 0, 1}>() y = ai.onnx.ml.ArrayFeatureExtractor(x, at)";
     assert_eq!(values(node, ROWS), [2.0, 1.0, 2.0, 4.0, 3.0, 4.0]);
+    // "Based on 0 as the first index of any dimension."
+    assert!(values(&node.replace("{1, 0, 1}", "{1, -1, -1}"), ROWS)[1].is_nan());
+    assert!(why("y = ai.onnx.ml.ArrayFeatureExtractor(x, x)").contains("operand 1"));
 }
 
 #[test]
@@ -239,4 +242,29 @@ fn support_vectors_are_near_or_far() {
     assert!((near[1] - 0.5 - (-8.0_f64).exp()).abs() < 1e-6, "{near:?}");
     assert_eq!(values(&node("LINEAR"), ROWS), [5.5, 11.5]);
     assert!(why(&node("POLY")).contains("POLY"));
+}
+
+/// What the operators of the domain are not in the version that is imported.
+#[test]
+fn operators_are_those_of_the_version_that_a_model_imports() {
+    let why = |version: u32, input: &str, node: &str| {
+        let head = format!("<ir_version: 8, opset_import: [\"\" : 18, \"ai.onnx.ml\" : {version}]>");
+        let program =
+            Program::from_text(&format!("{head}\nm ({input}) => (y) {{ {node} }}\n")).expect("a text");
+        match specialise(&program, &Options::default()) {
+            Err(error @ Error::Invalid { .. }) => error.to_string(),
+            Err(other) => panic!("{node}: {other} is not invalid"),
+            Ok(_) => panic!("{node} is read"),
+        }
+    };
+    let scaled = "y = ai.onnx.ml.Scaler<offset = [1.0], scale = [2.0]>";
+    assert!(why(3, "float[2, 1] x", &format!("{scaled}(x, x)")).contains("at most 1"));
+    assert!(why(3, "bfloat16[2, 1] x", &format!("{scaled}(x)")).contains("in version 3 of ai.onnx.ml"));
+    assert!(why(3, "float[2, 1] x", "y = ai.onnx.ml.Scaler<offset = [1]>(x)").contains("its type is INTS"));
+    assert!(why(3, "float[2, 1] x", "y = ai.onnx.ml.TreeEnsemble(x)").contains("came with opset 5"));
+    assert!(why(5, "float[2, 1] x", "y = ai.onnx.ml.TreeEnsembleRegressor(x)").contains("deprecated"));
+    let keys = "y = ai.onnx.ml.LabelEncoder<keys_tensor = int64[1] {1}, values_tensor = int64[1] {2}>(x)";
+    assert!(why(2, "int64[2] x", keys).contains("no such attribute"));
+    let taken = "n = Constant<value = int64[1] {0}>() y = ai.onnx.ml.ArrayFeatureExtractor(x, n)";
+    assert!(why(3, "uint8[2, 3] x", taken).contains("it is u8"));
 }

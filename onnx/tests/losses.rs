@@ -58,6 +58,23 @@ fn what_is_ignored_loses_nothing_and_does_not_count() {
     assert_eq!(values(&node("sum", "x, labels"), labels, scores), [-4.0]);
 }
 
+/// "Target element value shall be in range of [0, C)", or the one that is ignored.
+#[test]
+fn a_label_that_is_no_class_has_no_loss() {
+    let defined = |node: &str, last: i64| {
+        let losses = values(node, [2, 1, 0, last], SCORES);
+        losses.iter().map(|loss| !loss.is_nan()).collect::<Vec<_>>()
+    };
+    let entropy = |operands: &str| format!("y = SoftmaxCrossEntropyLoss<reduction = \"none\">({operands})");
+    for operands in ["x, labels", "x, labels, weights"] {
+        for node in [likelihood("none", operands, ""), entropy(operands)] {
+            assert_eq!(defined(&node, 2), [true; 4]);
+            assert!([3, -1, -3].iter().all(|&last| defined(&node, last) == [true, true, true, false]));
+        }
+    }
+    assert_eq!(defined(&likelihood("none", "x, labels", ", ignore_index = -1"), -1), [true; 4]);
+}
+
 #[test]
 fn the_entropy_is_the_loss_of_a_log_softmax() {
     // Places at which all classes score alike are lost by ln 3.

@@ -35,6 +35,24 @@ fn softmax_was_over_all_axes_from_one_on() {
 }
 
 #[test]
+fn softmax_had_an_axis_that_its_operand_has() {
+    for name in ["Softmax", "LogSoftmax", "Hardmax"] {
+        let read = |opset: u32, x: &str, axis: &str| read(opset, x, &format!("y = {name}{axis}(x)"));
+        // The axis is 1 where none is given.
+        for (x, axis) in [("float[3]", ""), ("float[2, 3]", "<axis = 2>"), ("float[2, 3]", "<axis = -3>")] {
+            let error = read(11, x, axis).expect_err("opset 11 has a range");
+            assert!(
+                matches!(error, Error::Invalid { .. }) && error.to_string().contains("`axis`"),
+                "{error}"
+            );
+            let error = read(7, x, axis).expect_err("nobody says what that is");
+            assert!(matches!(error, Error::Unsupported { .. }), "{error}");
+        }
+        assert!(read(11, "float[3]", "<axis = -1>").is_ok() && read(7, "float[3]", "<axis = 0>").is_ok());
+    }
+}
+
+#[test]
 fn what_is_an_operand_now_was_an_attribute() {
     assert_eq!(values(9, &[4], "y = Slice<starts = [1], ends = [3]>(x)"), [2.0, 3.0]);
     assert_eq!(values(9, &[1, 2], "y = Squeeze<axes = [0]>(x)"), [1.0, 2.0]);
@@ -46,6 +64,32 @@ fn what_is_an_operand_now_was_an_attribute() {
     assert_eq!(values(9, &[3], "y = Clip<min = 2.0>(x)"), [2.0, 2.0, 3.0]);
     assert_eq!(values(9, &[2], "y = Pad<pads = [1, 1], value = 7.0>(x)"), [7.0, 1.0, 2.0, 7.0]);
     assert_eq!(values(9, &[3], "y = Pad<mode = \"reflect\", pads = [1, 0]>(x)"), [2.0, 1.0, 2.0, 3.0]);
+}
+
+#[test]
+fn axes_did_not_count_from_the_last_one() {
+    for node in ["Flatten<axis = -1>", "Squeeze<axes = [-2]>", "Unsqueeze<axes = [0, -1]>"] {
+        let node = format!("y = {node}(x)");
+        for opset in [7, 9, 10] {
+            let error = read(opset, "float[1, 2]", &node).expect_err("it is negative");
+            assert!(matches!(error, Error::Invalid { .. }), "{error}");
+            assert!(error.to_string().contains("before opset 11 none is negative"), "{error}");
+        }
+        assert!(read(11, "float[1, 2]", &node).is_ok());
+    }
+    assert_eq!(values(9, &[1, 2], "y = Flatten<axis = 2>(x)"), [1.0, 2.0]);
+    assert_eq!(values(9, &[1, 2], "y = Unsqueeze<axes = [0, 3]>(x)"), [1.0, 2.0]);
+}
+
+#[test]
+fn the_operands_of_a_sum_had_one_shape() {
+    for name in ["Sum", "Mean", "Max", "Min"] {
+        let broadcast = format!("z = Constant<value = float[1, 2] {{0.0, 0.0}}>() y = {name}(x, z)");
+        let error = read(7, "float[2, 2]", &broadcast).expect_err("they differ");
+        assert!(matches!(error, Error::Invalid { .. }) && error.to_string().contains("operand 1"), "{error}");
+        assert!(read(8, "float[2, 2]", &broadcast).is_ok());
+        assert!(read(7, "float[1, 2]", &broadcast).is_ok());
+    }
 }
 
 #[test]
@@ -87,6 +131,14 @@ fn statistics_were_those_of_channels_or_not_at_all() {
     let read_as = values(8, &[1, 1, 2], &norm("spatial = 1, epsilon = 0.0"));
     assert_eq!(read_as, [1.0, 2.0]);
     assert!(why(8, "float[1, 1, 2]", &norm("spatial = 0")).contains("`spatial`"));
+    for outputs in ["y, mean, var, saved_mean, saved_var", "y, , var"] {
+        let node = norm("epsilon = 0.0").replace("y =", &format!("{outputs} ="));
+        for opset in [7, 9, 13] {
+            let error = read(opset, "float[1, 1, 2]", &node).expect_err("it trains");
+            assert!(matches!(error, Error::Unsupported { .. }), "{error}");
+            assert!(error.to_string().contains("training"), "{error}");
+        }
+    }
 }
 
 #[test]

@@ -83,6 +83,29 @@ fn what_was_largest_comes_back_among_zeros() {
     assert!(refused(less).contains("does not say"));
 }
 
+/// "So the values in indices are in the range [0, N x C x D1 x ... x Dn)": a negative one is as good as one that is too large.
+#[test]
+fn a_place_before_the_first_is_none() {
+    let is_undefined = |shape: &[i64], node: &str| counted(shape, node).1.iter().any(|y| y.is_nan());
+    let unpooled = |at: i64| {
+        format!(
+            "i = Constant<value = int64[1, 1, 2] {{1, {at}}}>() y = MaxUnpool<kernel_shape = [2], strides = [2]>(x, i)"
+        )
+    };
+    assert!(!is_undefined(&[1, 1, 2], &unpooled(3)));
+    assert!([4, -1, -4].iter().all(|&at| is_undefined(&[1, 1, 2], &unpooled(at))));
+    let scattered = |mode: &str, at: i64| {
+        format!(
+            "u = Constant<value = float[1, 2, 1] {{10.0, 20.0}}>() i = Constant<value_ints = [{at}]>() \
+             y = TensorScatter<mode = \"{mode}\">(x, u, i)"
+        )
+    };
+    assert!(!is_undefined(&[1, 3, 1], &scattered("linear", 1)));
+    assert!([2, -1, -3].iter().all(|&at| is_undefined(&[1, 3, 1], &scattered("linear", at))));
+    // "The write index is modulo max_sequence_length."
+    assert_eq!(counted(&[1, 3, 1], &scattered("circular", -1)).1, [20.0, 2.0, 10.0]);
+}
+
 #[test]
 fn blocks_are_added_up_where_they_were() {
     let node = |image: &str, block: &str, rest: &str| {

@@ -145,6 +145,10 @@ fn older_opsets_had_no_half_pixels() {
     assert_eq!(values(10, 2, &format!("{scales} y = Resize<mode = \"linear\">(x, s)")), [1.0, 1.5, 2.0, 2.0]);
     assert_eq!(values(9, 2, &format!("{scales} y = Upsample(x, s)")), [1.0, 1.0, 2.0, 2.0]);
     assert_eq!(values(8, 2, "y = Upsample<scales = [1.0, 2.0]>(x)"), [1.0, 1.0, 2.0, 2.0]);
+    // Two scales, each with a name of its own.
+    let first = read(6, "1, 4", "y = Upsample<width_scale = 2.0, height_scale = 1.0>(x)")
+        .expect_err("it is not read");
+    assert!(matches!(first, Error::Unsupported { .. }) && first.to_string().contains("opset 7"), "{first}");
     let shrinks = "s = Constant<value = float[2] {1.0, 0.5}>() y = Resize(x, s)";
     assert!(read(10, "1, 4", shrinks).expect_err("nobody knows").to_string().contains("opset 11"));
 }

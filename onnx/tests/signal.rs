@@ -47,6 +47,8 @@ fn a_length_cuts_or_fills_the_signal() {
     assert_eq!(values(&[1, 4, 1], &REAL, &node(2)), [3.0, 0.0, -1.0, 0.0]);
     assert_eq!(values(&[1, 1, 1], &[7.0], &node(2)), [7.0, 0.0, 7.0, 0.0]);
     assert!(why("float[1, 4, 1] x", &node(0)).contains("0 numbers"));
+    let list = node(2).replace("value_int = 2", "value_ints = [2]");
+    assert!(why("float[1, 4, 1] x", &list).contains("must be a scalar"));
 }
 
 #[test]
@@ -62,6 +64,7 @@ fn the_axis_is_an_attribute_and_then_an_operand() {
     let refused = |node: &str| why("float[2, 2, 1] x", node);
     assert!(refused("a = Constant<value_int = 2>() y = DFT(x, , a)").contains("real and imaginary"));
     assert!(refused("a = Constant<value_int = 3>() y = DFT(x, , a)").contains("axis"));
+    assert!(refused("a = Constant<value_ints = [1]>() y = DFT(x, , a)").contains("must be a scalar"));
     assert!(refused("y = DFT<axis = 0>(x)").contains("axis"));
     assert!(refused("y = DFT<inverse = 1, onesided = 1>(x)").contains("1 parts"));
     assert!(why("float[2, 2, 3] x", "y = DFT(x)").contains("3 parts"));
@@ -87,6 +90,8 @@ fn a_signal_is_transformed_frame_by_frame() {
             .contains("Some(5)")
     );
     assert!(why("float[4] x", "s = Constant<value_int = 1>() y = STFT(x, s)").contains("a batch"));
+    let list = plain.replace("value_int = 2", "value_ints = [2]");
+    assert!(refused(&list).contains("must be a scalar"));
 }
 
 #[test]
@@ -106,6 +111,11 @@ fn windows_are_sums_of_cosines() {
     assert!(why("float[1] x", &node("HannWindow", 1, "<periodic = 0>")).contains("does not say"));
     assert!(why("float[1] x", &node("HannWindow", -1, "")).contains("does not say"));
     assert!(why("float[1] x", &node("HannWindow", i64::MIN, "<periodic = 0>")).contains("does not say"));
+    for name in ["HannWindow", "HammingWindow", "BlackmanWindow"] {
+        assert!(why("float[1] x", &node(name, 0, "")).contains("does not say"));
+        let list = node(name, 4, "").replace("value_int = 4", "value_ints = [4]");
+        assert!(why("float[1] x", &list).contains("i64[1], but must be a scalar"));
+    }
     assert!(why("float[1] x", &node("HannWindow", 2, "<output_datatype = 99>")).contains("output_datatype"));
 }
 
@@ -126,6 +136,12 @@ fn triangles_stand_equally_far_apart_on_the_mel_scale() {
     let found = values(&[1], &[0.0], &nodes);
     assert_eq!(found, [1.0, 0.5, 0.0, 0.0, 0.0]);
     assert!(why("float[1] x", &nodes.replace("8000", "80")).contains("frequency"));
+    for count in ["int64 {1}", "int64 {8}"] {
+        let list = nodes.replacen(count, &count.replace("int64", "int64[1]"), 1);
+        assert!(why("float[1] x", &list).contains("i64[1], but must be a scalar"), "{list}");
+    }
+    let rate = nodes.replace("int64 {8000}", "int64[1] {8000}");
+    assert_eq!(values(&[1], &[0.0], &rate), found);
 }
 
 /// An infinity times a coefficient of 0 is NaN to those who form that product, and nothing to others. What has none is judged.

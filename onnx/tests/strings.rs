@@ -15,7 +15,9 @@ fn strings(shape: &[i64], texts: &[&str]) -> Datum {
 }
 
 fn read(inputs: &str, outputs: &str, nodes: &str, given: &[(&str, Datum)]) -> Result<Imported, Error> {
-    let head = format!("<ir_version: 10, opset_import: [\"\" : 21, \"{ML}\" : 4]>");
+    // Its first version is the only one with a list of classes.
+    let ml = if nodes.contains("classes_strings") { 1 } else { 4 };
+    let head = format!("<ir_version: 10, opset_import: [\"\" : 21, \"{ML}\" : {ml}]>");
     let text = format!("{head}\nm ({inputs}) => ({outputs}) {{ {nodes} }}\n");
     let known: BTreeMap<String, Datum> =
         given.iter().map(|(name, datum)| ((*name).to_owned(), datum.clone())).collect();
@@ -144,6 +146,19 @@ fn labels_are_looked_up() {
     assert!(why("keys_int64s = [7]").contains("values_"));
     assert!(why("keys_floats = [7.0], values_int64s = [1]").contains("operand 0"));
     assert!(why("keys_strings = [\"a\"], values_int64s = [1]").contains("strings"));
+}
+
+#[test]
+fn a_class_is_its_place_in_a_list() {
+    let node = |rest: &str| format!("y = {ML}.LabelEncoder<classes_strings = [\"a\", \"b\"]{rest}>(x)");
+    let (x, none) = (strings(&[3], &["b", "zz", "a"]), strings(&[0], &[]));
+    assert_eq!(of_two(&node(", default_int64 = 7"), &x, &none), whole(&[3], DType::I64, &[1, 7, 0]));
+    let places = whole(&[4], DType::I64, &[1, 2, 0, -1]);
+    let named = run("int64[4] x", "y", &node(", default_string = \"zz\""), &[("x", places)]);
+    assert_eq!(named, [strings(&[4], &["b", "zz", "a", "zz"])]);
+    let twice = node("").replace("\"b\"", "\"a\"");
+    let error = read("string[3] x", "y", &twice, &[("x", x)]).expect_err("0 or 1");
+    assert!(matches!(error, Error::Unsupported { .. }), "{error}");
 }
 
 #[test]

@@ -88,10 +88,20 @@ fn what_does_not_belong_together_is_refused() {
     let three = "float[1] x, float[1] g, float[1] h";
     let call = |node: &str| format!("y, k = {DOMAIN}.{node}");
     assert!(why(three, "y", &call("Adagrad(r, t, x, g)")).contains("belong together"));
-    assert!(why(three, "y", &call("Adagrad(r, t)")).contains("belong together"));
+    assert!(why(three, "y", &call("Adagrad(r, t)")).contains("`inputs` is missing"));
     assert!(why(three, "y", &call("Adagrad(r, r, x, g, h)")).contains("operand 1"));
     assert!(
         why("float[1] x, float[2] g, float[1] h", "y", &call("Adagrad(r, t, x, g, h)")).contains("operand 3")
+    );
+    // T1 is the type of the rate, T3 that of the tensors.
+    let double = three.replace("float", "double");
+    let error = read(&double, "y", &call("Adagrad(r, t, x, g, h)")).expect_err("of two types");
+    assert!(
+        matches!(error, Error::Unsupported { .. }) && error.to_string().contains("the rate is f32"),
+        "{error}"
+    );
+    assert!(
+        why(&three.replace("float", "float16"), "y", &call("Adagrad(r, t, x, g, h)")).contains("invalid")
     );
     let mode = "Momentum<alpha = 0.5, beta = 0.25, norm_coefficient = 0.0, mode = \"none\">(r, t, x, g, h)";
     assert!(why(three, "y", &call(mode)).contains("`none`"));

@@ -172,12 +172,7 @@ const VALID: [(&str, &str); 10] = [
 
 /// What ONNX's operators take in no opset, or in later ones alone.
 const TOO_EARLY: [(u32, &str, &str, &str); 14] = [
-    (
-        7,
-        "float[2] x",
-        "y = Equal(x, x)",
-        "it is f32, but must be one of bool, i32, i64 in opset 7",
-    ),
+    (7, "float[2] x", "y = Equal(x, x)", "it is f32, but must be one of bool, i32, i64 in opset 7"),
     (8, "int32[2] x", "y = Max(x, x)", "operand 0"),
     (11, "int32[2] x", "y = Clip(x)", "operand 0"),
     (8, "int8[1, 1, 4] x", "y = MaxPool<kernel_shape = [2]>(x)", "operand 0"),
@@ -192,7 +187,7 @@ const TOO_EARLY: [(u32, &str, &str, &str); 14] = [
     (
         13,
         "float[2] x",
-        "n = Constant<value = int64[1] {2}>() y = ConstantOfShape<value = bfloat16[1] {1.0}>(n)",
+        "n = Constant<value = int64[1] {2}>() y = ConstantOfShape<value = bfloat16[1] {1}>(n)",
         "it is bf16",
     ),
     (

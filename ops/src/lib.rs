@@ -62,6 +62,7 @@ pub mod reduction;
 pub mod rule;
 pub mod schema;
 pub mod spec;
+mod terse;
 #[cfg(test)]
 pub(crate) mod testing;
 

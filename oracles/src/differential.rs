@@ -23,6 +23,18 @@ pub struct Expected<'a> {
 }
 
 impl Expected<'_> {
+    /// Whether an answer has an output of another shape, or lacks one. What an engine computes in explains digits and an output's dtype, and
+    /// neither of these.
+    pub fn has_other_shapes(&self, outcome: &Outcome) -> bool {
+        let Outcome::Outputs(outputs) = outcome else { return false };
+        self.names.iter().zip(self.outputs).filter(|(_, reference)| !reference.is_open).any(
+            |(name, reference)| {
+                let given = outputs.iter().find(|(other, _)| other == name);
+                given.is_none_or(|(_, given)| given.shape() != reference.tensor.shape())
+            },
+        )
+    }
+
     /// The outputs, those of these names undecidable: nothing is expected of them but their type.
     pub fn but(&self, names: &BTreeSet<String>) -> Cow<'_, [Bounded]> {
         if names.is_empty() {

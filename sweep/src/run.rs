@@ -168,7 +168,7 @@ fn verdict(
 }
 
 /// The verdict with the allowances that `run` makes for what a target declares: for what it says that it
-/// lacks, and for values that do not fit into what it computes in. Faults are never excused.
+/// lacks, and for values that do not fit into what it computes in. Faults and other shapes are never excused.
 fn allowed(
     trial: &Trial,
     target: &Target,
@@ -178,7 +178,9 @@ fn allowed(
 ) -> Result<Verdict, WorkerError> {
     match judged {
         Verdict::Bug(finding) if !matches!(finding.symptom, Symptom::Fault { .. }) => {
-            if let Some(why) = target.lacks(&trial.model, &BTreeSet::new()) {
+            if !expected.has_other_shapes(outcome)
+                && let Some(why) = target.lacks(&trial.model, &BTreeSet::new())
+            {
                 return Ok(Verdict::Incomparable(Why::Widened(why)));
             }
             let inputs: Vec<Tensor> = trial.inputs.iter().map(|(_, tensor)| tensor.clone()).collect();

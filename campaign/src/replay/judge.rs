@@ -320,7 +320,7 @@ impl Reference {
     }
 
     /// The verdict after the allowances of a campaign and one more. The user may run what an engine says that
-    /// it lacks: then wrong numbers and refusals are excused, and faults are not.
+    /// it lacks: then wrong numbers and refusals are excused; faults and other shapes are not.
     fn allowed(
         &self,
         target: &Target,
@@ -330,6 +330,7 @@ impl Reference {
         let judged = judge(&target.backend, &target.level, outcome, expected);
         if let Verdict::Bug(finding) = &judged
             && !matches!(finding.symptom, Symptom::Fault { .. })
+            && !expected.has_other_shapes(outcome)
             && let Some(why) = target.lacks(&self.replayed.model, &self.replayed.unseen)
         {
             return Ok(Verdict::Incomparable(Why::Widened(why)));

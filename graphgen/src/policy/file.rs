@@ -131,6 +131,7 @@ const KEYS: &[(&str, Set)] = &[
     ("turns", |t, v| share(t, "turns", v)),
     ("high-ranks", |t, v| share(t, "high-ranks", v)),
     ("backward", |t, v| share(t, "backward", v)),
+    ("terse", |t, v| share(t, "terse", v)),
     ("constants", |t, v| share(t, "constants", v)),
     ("taps", |t, v| share(t, "taps", v)),
     ("onward", |t, v| share(t, "onward", v)),
@@ -348,6 +349,7 @@ impl Taste {
         settings.high_ranks =
             share("high-ranks", unless_bounded(self.max_rank.is_some(), settings.high_ranks));
         settings.backward = share("backward", settings.backward);
+        settings.terse = share("terse", settings.terse);
         settings.constant = share("constants", settings.constant);
         settings.tap = share("taps", settings.tap);
         settings.onward = share("onward", settings.onward);

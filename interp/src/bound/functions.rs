@@ -246,15 +246,23 @@ impl Bound<'_> {
         if x.is_zero() && !x.is_exact() && y.low() > 0.0 {
             return Ball::either_zero();
         }
+        // A limit at an infinite exponent is 0 or an infinity by any formula; of 1 and -1 IEEE 754 alone says something.
+        let at_limit = !y.value.is_finite()
+            && !self.profile.nonfinite_is_indeterminate
+            && (x.value.abs() != 1.0 || self.profile.exact_powers);
         let (low, high) = match power_range(x, y, value) {
             Some(range) => range,
-            None if x.is_exact() && y.is_exact() && (!value.is_finite() || !x.value.is_finite()) => {
+            None if x.is_exact()
+                && y.is_exact()
+                && (!value.is_finite() || !x.value.is_finite() || at_limit) =>
+            {
                 if self.profile.ignores_zero_sign && x.value == 0.0 && plain::pow(-x.value, y.value) != value
                 {
                     return Ball::unknown(value);
                 }
                 // Determined unless it overflowed on the way.
-                let overflow = value.is_infinite() && x.value.is_finite() && x.value != 0.0;
+                let of_finite = x.value.is_finite() && y.value.is_finite();
+                let overflow = value.is_infinite() && of_finite && x.value != 0.0;
                 return if overflow { self.overflown(value, 0.0) } else { self.determined(value) };
             }
             None => return Ball::unknown(value),

@@ -42,6 +42,8 @@ pub(super) struct Sum {
     pub(super) infinite: f64,
     /// Σ of the least magnitudes of the terms that overflowed, above 0 and below.
     pub(super) beyond: [f64; 2],
+    /// The least magnitude that a term may have which is not zero, or a part of one that is itself a sum.
+    least: f64,
     /// Σ of the terms' errors.
     pub(super) carried: f64,
     /// The additional error if a term is itself a sum and its own terms are added to the total one by one: a
@@ -65,6 +67,7 @@ impl Sum {
             finite: [0.0; 2],
             infinite: 0.0,
             beyond: [0.0; 2],
+            least: f64::INFINITY,
             carried: 0.0,
             joined: 0.0,
             grain: i32::MAX / 2,
@@ -84,6 +87,7 @@ impl Sum {
         }
         self.push(x.value, 0.0, x.error, low_bit(x.value));
         if x.terms().is_sum() {
+            self.least = 0.0;
             self.size += (x.terms().size - x.reach()).max(0.0);
             self.grain = self.grain.min(x.terms().grain.into());
             // The error of one that is not exact has its roundings already.
@@ -101,6 +105,9 @@ impl Sum {
         } else {
             self.finite[0] += (term + error).max(0.0);
             self.finite[1] += (error - term).max(0.0);
+        }
+        if term != 0.0 || error != 0.0 {
+            self.least = self.least.min((term.abs() - error).max(0.0));
         }
         self.carried += error;
         self.grain = self.grain.min(grain);
@@ -192,7 +199,9 @@ impl Bound<'_> {
         } else {
             by_growth
         };
-        let flushed = if self.profile.flush_to_zero { sum.terms } else { sum.tiny };
+        // Of normal numbers of one sign no partial sum is denormal, in whatever order.
+        let stays_normal = sum.is_of_one_sign() && sum.least >= self.format.min_normal();
+        let flushed = if self.profile.flush_to_zero && !stays_normal { sum.terms } else { sum.tiny };
         self.widened(value, sum.carried, local * TWICE_ROUNDED + joined + f64::from(flushed) * self.least())
     }
 

@@ -149,6 +149,10 @@ impl<'a> Parser<'a> {
                 Ok(())
             })?;
         }
+        if self.token == Token::Word("terse") {
+            self.advance()?;
+            graph.nodes[id.index()].is_terse = true;
+        }
         if self.token == Token::Word("inner") {
             self.advance()?;
             graph.nodes[id.index()].is_inner = true;

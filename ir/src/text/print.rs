@@ -90,7 +90,12 @@ fn node<O: Operation>(
     if !node.given.is_empty() {
         write!(f, " given ({})", separated(|| &node.given))?;
     }
-    if node.is_inner { f.write_str(" inner") } else { Ok(()) }
+    for (word, holds) in [("terse", node.is_terse), ("inner", node.is_inner)] {
+        if holds {
+            write!(f, " {word}")?;
+        }
+    }
+    Ok(())
 }
 
 /// The name of a function, or its position where the name would not lead back to it.

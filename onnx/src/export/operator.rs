@@ -22,7 +22,9 @@ pub(super) fn write(
     let attributes = op.attributes();
     check_absent(spec, op, &attributes, opset).map_err(fail)?;
 
-    let written = attributes.iter().filter(|(name, _)| spec.place(name, opset) == Place::Attribute);
+    let left_out = if writer.graph.node(id).is_terse { op.left_out(opset) } else { Vec::new() };
+    let is_written = |name: &str| spec.place(name, opset) == Place::Attribute && !left_out.contains(&name);
+    let written = attributes.iter().filter(|(name, _)| is_written(name));
     let written = written.map(|(name, value)| attribute(name, value)).collect();
 
     let mut operands = writer.graph.node(id).inputs.iter();

@@ -6,45 +6,75 @@
 use ir::DType;
 use ops::schema::{self, Others, Parameter, Schema};
 
-use super::context::domain;
+use super::context::{Context, domain};
 use super::frame::Bound;
+use super::standard;
 use super::walk::Walk;
 use crate::Error;
 use crate::program::{Node, ValueId};
 
-/// The definition of a node's operator that holds in the model, if ONNX's default domain has one. Of Constant nobody asks it: by the text
-/// it had floats alone before opset 9, and exporters have put integers there as long.
-pub(super) fn schema(walk: &Walk<'_, '_>, node: &Node) -> Option<&'static Schema> {
-    let is_standard = domain(node.rest.domain()).is_empty() && node.rest.op_type() != "Constant";
-    is_standard.then(|| schema::in_force(node.rest.op_type(), walk.context.declared)).flatten()
+/// The definition of a node's operator that holds in the model.
+#[derive(Clone, Copy)]
+pub(super) struct Definition<'n> {
+    pub(super) schema: &'static Schema,
+    /// The operator's domain, if that is not the default one.
+    pub(super) domain: Option<&'n str>,
+    /// The version of the domain that the model imports.
+    version: u32,
 }
 
-/// Requires that each operand may have the type that it has. What is left out, the signature asks for.
-pub(super) fn check_operands(walk: &Walk<'_, '_>, node: &Node, schema: &Schema) -> Result<(), Error> {
-    check(walk, "operand", &node.inputs, &schema.inputs)
-}
-
-/// The same of results.
-pub(super) fn check_results(walk: &Walk<'_, '_>, node: &Node, schema: &Schema) -> Result<(), Error> {
-    check(walk, "output", &node.outputs, &schema.outputs)
-}
-
-fn check(
-    walk: &Walk<'_, '_>,
-    what: &str,
-    values: &[Option<ValueId>],
-    parameters: &[Parameter],
-) -> Result<(), Error> {
-    for (i, value) in values.iter().enumerate() {
-        // The last one may be repeated.
-        let Some(parameter) = parameters.get(i).or(parameters.last()) else { continue };
-        let Some(bound) = value.and_then(|id| walk.frame.get(id).ok()) else { continue };
-        let Some(is) = other_than(walk, parameter, bound) else { continue };
-        let (allowed, opset) = (allowed(parameter), walk.context.declared);
-        let why = format!("it is {is}, but must be {allowed} in opset {opset}");
-        return Err(Error::invalid(format!("{what} {i}"), why));
+impl<'n> Definition<'n> {
+    /// The definition, if ONNX has the operator. Of Constant nobody asks it: by the text it had floats alone before opset 9, and exporters
+    /// have put integers there as long. An operator of another domain than the default one must exist in the version that is imported.
+    pub(super) fn of(node: &'n Node, context: &Context<'_>) -> Result<Option<Self>, Error> {
+        let (domain, op_type) = (domain(node.rest.domain()), node.rest.op_type());
+        if domain.is_empty() {
+            let version = context.declared;
+            let schema = schema::in_force(op_type, version).filter(|_| op_type != "Constant");
+            return Ok(schema.map(|schema| Self { schema, domain: None, version }));
+        }
+        let name = format!("{domain}.{op_type}");
+        let Some(&version) = context.imports.get(domain) else { return Ok(None) };
+        if schema::definitions(&name).is_empty() {
+            return Ok(None);
+        }
+        let version = version.clamp(0, i64::from(u32::MAX)) as u32;
+        let schema = standard::definition(&name, version)?;
+        Ok(Some(Self { schema, domain: Some(domain), version }))
     }
-    Ok(())
+
+    /// Requires that each operand may have the type that it has. What is left out, the signature asks for.
+    pub(super) fn check_operands(&self, walk: &Walk<'_, '_>, node: &Node) -> Result<(), Error> {
+        self.check(walk, "operand", &node.inputs, &self.schema.inputs)
+    }
+
+    /// The same of results.
+    pub(super) fn check_results(&self, walk: &Walk<'_, '_>, node: &Node) -> Result<(), Error> {
+        self.check(walk, "output", &node.outputs, &self.schema.outputs)
+    }
+
+    fn check(
+        &self,
+        walk: &Walk<'_, '_>,
+        what: &str,
+        values: &[Option<ValueId>],
+        parameters: &[Parameter],
+    ) -> Result<(), Error> {
+        for (i, value) in values.iter().enumerate() {
+            // The last one may be repeated.
+            let Some(parameter) = parameters.get(i).or(parameters.last()) else { continue };
+            let Some(bound) = value.and_then(|id| walk.frame.get(id).ok()) else { continue };
+            let Some(is) = other_than(walk, parameter, bound) else { continue };
+            let (allowed, version) = (allowed(parameter), self.version);
+            let within = match self.domain {
+                None => format!("opset {version}"),
+                Some(domain) => format!("version {version} of {domain}"),
+            };
+            let why = format!("it is {is}, but must be {allowed} in {within}");
+            return Err(Error::invalid(format!("{what} {i}"), why));
+        }
+        Ok(())
+    }
 }
 
 /// What is allowed, in words.

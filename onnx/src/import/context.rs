@@ -23,6 +23,8 @@ pub(super) struct Context<'p> {
     pub(super) opset: u32,
     /// The opset that the model declares; 0 if it declares none.
     pub(super) declared: u32,
+    /// The version of each domain that the model imports.
+    pub(super) imports: BTreeMap<String, i64>,
     /// The opset whose spelling the model has: the one that it declares if that is older than the result's,
     /// otherwise the result's.
     pub(super) spelled: u32,

@@ -9,7 +9,7 @@ use super::frame::Bound;
 use super::origin::Inside;
 use super::terms::bounded;
 use super::translation::{
-    Read, SourceNode, Translation, apply, bind, body, flag, given, number, stack, tensor, times,
+    Read, SourceNode, Translation, apply, bind, body, flag, given, if_given, number, stack, tensor, times,
 };
 use super::walk::Walk;
 use crate::Error;
@@ -54,9 +54,8 @@ fn check_side(walk: &Walk<'_, '_>, port: &Port, given: &Bound) -> Result<(), Err
 /// Loop: its body once for each iteration, the values that go around and those that pile up.
 fn repeat<'p>(walk: &mut Walk<'p, '_>, &SourceNode { node, .. }: &SourceNode<'p, '_>) -> Result<(), Error> {
     let body = body(node, "body")?;
-    let operand = |i: usize| node.inputs.get(i).copied().flatten();
-    let most = operand(0).map(|id| times(walk, id)).transpose()?;
-    let condition = operand(1).map(|id| flag(walk, id)).transpose()?;
+    let most = if_given(walk, node, 0).map(|id| times(walk, id)).transpose()?;
+    let condition = if_given(walk, node, 1).map(|id| flag(walk, id)).transpose()?;
     let initial = node.inputs.iter().skip(2).enumerate().map(|(i, id)| {
         let id = id.ok_or_else(|| Error::invalid(format!("operand {}", i + 2), "it must be there"))?;
         walk.frame.get(id).cloned()
@@ -95,6 +94,10 @@ impl<'p> Loops<'p> {
         let (mut carried, mut iteration) = (initial.to_vec(), 0);
         while goes_on && self.most.is_none_or(|m| i64::try_from(iteration).is_ok_and(|i| i < m.is)) {
             walk.iterate(|| self.so_far(iteration))?;
+            if iteration > 0 && self.condition.is_none() {
+                let from = self.still_holds(walk)?;
+                decisions.extend(from.filter(|from| !decisions.contains(from)));
+            }
             let arguments = self.arguments(walk, iteration, carried)?;
             let mut results = walk.inside(Inside::Iteration(iteration), self.body, arguments)?.into_iter();
             let next = results.next();
@@ -116,6 +119,21 @@ impl<'p> Loops<'p> {
         let piles = self.piled(walk, initial)?;
         let results = carried.into_iter().chain(piles);
         results.map(|result| given(walk, result, &decisions)).collect()
+    }
+
+    /// Requires, where no condition comes in and the body reads the one that it is given, that its last one is true. ONNX ignores that one
+    /// for going on, and does not say whether it is what the next iteration is given. Gives the value that it was read from.
+    fn still_holds(&self, walk: &mut Walk<'p, '_>) -> Result<Option<Value>, Error> {
+        if !walk.frame.is_used(self.body.inputs[1].value) {
+            return Ok(None);
+        }
+        let read = flag(walk, self.body.outputs[0].value)?;
+        if read.is {
+            return Ok(read.from);
+        }
+        let why = "its body reads the condition and has given a false one, and without an operand for it ONNX \
+                   does not say whether the next iteration is given that";
+        Err(Error::unsupported("operand 1", why))
     }
 
     /// The iteration's number, the condition, and what goes around.

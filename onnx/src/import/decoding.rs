@@ -50,7 +50,7 @@ fn convolved<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result
     let activation = given.text("activation", "none");
     given.finish()?;
     let (ty, kernel_ty) = (walk.ty(x), walk.ty(kernel));
-    let &[batch, channels, _] = &ty.shape[..] else {
+    let &[batch, channels, places] = &ty.shape[..] else {
         return Err(misshapen(0, &ty, "of batch, channels and places"));
     };
     let size = match kernel_ty.shape[..] {
@@ -64,9 +64,7 @@ fn convolved<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result
         None => walk.reals(ty.dtype, &state, |_| 0.0)?,
     };
     let whole = walk.joined(&[before, x], 2)?;
-    let settings = Attributes::new().int("group", channels);
-    let conv: Vec<Value> = [Some(whole), Some(kernel), operands[2]].into_iter().flatten().collect();
-    let mut y = walk.op_with("Conv", &settings, &conv)?;
+    let mut y = by_channel(walk, whole, kernel, operands[2], places)?;
     match activation.as_str() {
         "none" => {}
         "silu" | "swish" => y = walk.op("Swish", &[y])?,
@@ -79,7 +77,27 @@ fn convolved<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result
     bind(walk, source.node, vec![Bound::Tensor(y), Bound::Tensor(after)])
 }
 
-/// RotaryEmbedding: pairs of numbers, turned by the angle of their place.
+/// A convolution of each channel by itself, for so many places. Conv gives one at least: where none is asked for, one more comes in.
+fn by_channel(
+    walk: &mut Walk<'_, '_>,
+    x: Value,
+    kernel: Value,
+    bias: Option<Value>,
+    places: i64,
+) -> Result<Value, Error> {
+    let ty = walk.ty(x);
+    let (batch, channels) = (ty.shape[0], ty.shape[1]);
+    let mut seen = x;
+    if places == 0 {
+        let more = walk.reals(ty.dtype, &[batch, channels, 1], |_| 0.0)?;
+        seen = walk.joined(&[x, more], 2)?;
+    }
+    let operands: Vec<Value> = [Some(seen), Some(kernel), bias].into_iter().flatten().collect();
+    let y = walk.op_with("Conv", &Attributes::new().int("group", channels), &operands)?;
+    if places == 0 { walk.slice(y, 2, 0, 0) } else { Ok(y) }
+}
+
+/// RotaryEmbedding: pairs of numbers, turned by the angle of their place. The text has no negative places.
 fn rotated<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result<(), Error> {
     let operands = operands::<4>(walk, source)?;
     let x = there(&operands, 0)?;
@@ -115,6 +133,7 @@ fn rotated<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result<(
                 let wanted = format!("of {batch} by {places} places in tables with two axes");
                 return Err(misshapen(3, &walk.ty(at), &wanted));
             }
+            let at = walk.counted_from_first(at, walk.ty(table).shape[0])?;
             table = walk.op_with("Gather", &Attributes::new().int("axis", 0), &[table, at])?;
         }
         if walk.ty(table).shape[..] != [batch, places, turned / 2] {

@@ -12,6 +12,7 @@ use super::context::{Context, Functions, Instance, Use, check_domains, cost, dom
 use super::declared::Declared;
 use super::entrance;
 use super::frame::{Bound, Frame};
+use super::nodes;
 use super::origin::Inside;
 use super::translation::bind;
 use super::walk::{Step, Walk};
@@ -30,6 +31,7 @@ pub(super) fn call<'p>(
     function: usize,
     attributes: &[&AttributeProto],
 ) -> Result<(), Error> {
+    check_conflict(node, walk.context.declared)?;
     let is_short = node.inputs.len() < walk.context.functions.all[function].scope.body.inputs.len();
     let is_plain = !is_short && node.inputs.iter().all(|&id| walk.is_tensor(id));
     if !is_plain || walk.context.functions.is_written_out(function) {
@@ -50,7 +52,24 @@ pub(super) fn call<'p>(
         }
         made => made?,
     };
-    walk.push_named(node, NodeKind::Call(id), inputs.into_iter().map(Some).collect(), Vec::new(), &outputs)
+    let inputs = inputs.into_iter().map(Some).collect();
+    walk.push_named(node, NodeKind::Call(id), inputs, Vec::new(), &outputs).map(drop)
+}
+
+/// Requires that a call can mean nothing but the function. "In case of any conflicts the behavior (whether the model local functions are
+/// given higher priority, or standard operator sets are given higher priority or this is treated as error) is defined by the runtimes"
+/// (onnx.proto, `ModelProto.functions`).
+fn check_conflict(node: &Node, declared: u32) -> Result<(), Error> {
+    let (domain, name) = (domain(node.rest.domain()), node.rest.op_type());
+    let is_operator = match domain {
+        "" => schema::in_force(name, declared).is_some(),
+        _ => nodes::knows(domain, name),
+    };
+    if !is_operator {
+        return Ok(());
+    }
+    let why = "ONNX has an operator of that name in its domain, and which of both is meant, runtimes define";
+    Err(Error::unsupported(format!("function `{name}`"), why))
 }
 
 /// Walks over a function's body in place of its call.

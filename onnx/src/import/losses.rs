@@ -65,6 +65,8 @@ fn loss(
         labels = walk.op("Where", &[equal, first, labels])?;
         is_ignored = Some(equal);
     }
+    // "Target element value shall be in range of [0, C)."
+    let labels = walk.counted_from_first(labels, classes)?;
     let places = walk.unsqueezed(labels, &[1])?;
     let chosen = walk.op_with("GatherElements", &Attributes::new().int("axis", 1), &[x, places])?;
     let chosen = walk.squeezed(chosen, 1)?;

@@ -247,6 +247,7 @@ pub fn specialise(program: &Program, options: &Options<'_>) -> Result<Imported, 
     let mut context = context::Context {
         opset,
         declared: declared.clamp(0, i64::from(u32::MAX)) as u32,
+        imports: imports.iter().map(|(name, version)| ((*name).to_owned(), *version)).collect(),
         spelled: standard::spelled_as(opset, declared),
         ours: header.producer_name() == PRODUCER,
         options,

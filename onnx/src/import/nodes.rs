@@ -3,14 +3,15 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
+use super::allowed_types::Definition;
 use super::context::domain;
 use super::frame::Bound;
 use super::translation::{SourceNode, Translation};
 use super::walk::Walk;
 use super::{
-    allowed_types, attention, attribute, control, decoding, filled, function, grams, grid, integral,
-    learning, losses, old, opaque, operator, placed, random, recurrent, resize, sampled, sequence, signal,
-    signature, strings, suppressed, training, unique,
+    attention, attribute, control, decoding, filled, function, grams, grid, integral, learning, losses, old,
+    opaque, operator, placed, random, recurrent, resize, sampled, sequence, signal, signature, strings,
+    suppressed, training, unique,
 };
 use crate::Error;
 use crate::names::{self, ALIAS};
@@ -32,10 +33,13 @@ pub(super) fn step<'p>(walk: &mut Walk<'p, '_>, node: &'p Node) -> Result<(), Er
     if walk.context.declared == 0 || is_known {
         signature::check_node(node, &walk.context.functions, walk.context.declared)?;
     }
-    let schema = allowed_types::schema(walk, node).filter(|_| is_known);
-    schema.map_or(Ok(()), |schema| allowed_types::check_operands(walk, node, schema))?;
+    let definition = if is_known { Definition::of(node, walk.context)? } else { None };
+    if let Some(definition) = definition.filter(|definition| definition.domain.is_some()) {
+        signature::check_in_domain(node, definition.schema)?;
+    }
+    definition.map_or(Ok(()), |definition| definition.check_operands(walk, node))?;
     add(walk, node, &attributes)?;
-    schema.map_or(Ok(()), |schema| allowed_types::check_results(walk, node, schema))
+    definition.map_or(Ok(()), |definition| definition.check_results(walk, node))
 }
 
 /// Adds what a node that is no call of a function is read as.

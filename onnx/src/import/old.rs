@@ -1,18 +1,19 @@
 //! Definitions of opsets 7 to 12 that opset 13 has replaced.
 //!
 //! Most that has changed since is spelling: what was an attribute is an operand, or an attribute came whose default says what held
-//! before. The schemas have that ([`Spec::place`](ops::Spec::place) knows older opsets), so such a definition is read as it is spelled. The
-//! others stand in [`CHANGED`], each with what reads it: they are written out in operators of today, or refused with the reason. A test
+//! before. The schemas have that ([`Spec::place`](ops::Spec::place) knows older opsets), so such a definition is read as it is spelled,
+//! where it holds what it asks for beyond the later one. The others stand in [`CHANGED`], each with what reads it: they are written out in operators of today, or refused with the reason. A test
 //! holds the table against the schemas: whatever has other operands or attributes than in opset 13 must be in it.
 //!
 //! Dtypes are those of the definition that holds in the model ([`allowed_types`](super::allowed_types)).
 
 use std::ops::RangeInclusive;
 
-use ir::{Attributes, DType, Tensor, Type};
+use ir::{Attribute, Attributes, DType, Tensor, Type};
 use ops::schema::{self, Schema};
 
 use super::frame::Bound;
+use super::terms::misshapen;
 use super::translation::{SourceNode, Translation, bind, one, tensor};
 use super::walk::Walk;
 use super::{attribute, operator};
@@ -27,13 +28,18 @@ pub(super) const OPSETS: RangeInclusive<u32> = 7..=12;
 enum Reading {
     /// As it is spelled: it means what the later one means.
     Spelled,
+    /// As it is spelled, where it holds what the later one no longer asks for.
+    Narrower(Check),
     /// Written out.
     Written(Translation),
     /// Not at all.
     Refused(&'static str),
 }
 
-use Reading::{Refused, Spelled, Written as Out};
+use Reading::{Narrower, Refused, Spelled, Written as Out};
+
+/// What a definition asks of the attributes that a node gives, and of the types of its operands.
+type Check = fn(&Attributes, &[Option<&Type>]) -> Result<(), Error>;
 
 /// The definitions that opset 13 has replaced by others: the operator, the first opset of the definition, and how it is read.
 const CHANGED: &[(&str, u32, Reading)] = &[
@@ -51,6 +57,8 @@ const CHANGED: &[(&str, u32, Reading)] = &[
     ("DequantizeLinear", 10, Spelled),
     ("Dropout", 7, Out(dropout)),
     ("Dropout", 10, Out(dropout)),
+    ("Flatten", 1, Narrower(axes_from_the_first)),
+    ("Flatten", 9, Narrower(axes_from_the_first)),
     ("GatherND", 11, Spelled),
     ("Gemm", 7, Spelled),
     ("Gemm", 9, Spelled),
@@ -58,8 +66,11 @@ const CHANGED: &[(&str, u32, Reading)] = &[
     ("Hardmax", 11, Out(along_the_rest)),
     ("LogSoftmax", 1, Out(along_the_rest)),
     ("LogSoftmax", 11, Out(along_the_rest)),
+    ("Max", 6, Narrower(one_shape)),
     ("MaxPool", 1, Spelled),
     ("MaxPool", 8, Spelled),
+    ("Mean", 6, Narrower(one_shape)),
+    ("Min", 6, Narrower(one_shape)),
     // Opset 11 counts negative indices from the end; before, they are out of range and give no hot element.
     ("OneHot", 9, Refused("negative indices meant something else before opset 11")),
     ("Pad", 2, Out(pad)),
@@ -76,11 +87,12 @@ const CHANGED: &[(&str, u32, Reading)] = &[
     ("Softmax", 11, Out(along_the_rest)),
     ("Split", 2, Spelled),
     ("Split", 11, Spelled),
-    ("Squeeze", 1, Spelled),
+    ("Squeeze", 1, Narrower(axes_from_the_first)),
     ("Squeeze", 11, Spelled),
+    ("Sum", 6, Narrower(one_shape)),
     ("TopK", 1, Spelled),
     ("TopK", 10, Spelled),
-    ("Unsqueeze", 1, Spelled),
+    ("Unsqueeze", 1, Narrower(axes_from_the_first)),
     ("Unsqueeze", 11, Spelled),
 ];
 
@@ -94,7 +106,7 @@ pub(super) fn translation(op_type: &str, declared: u32) -> Option<Translation> {
     let schema = schema::in_force(op_type, declared).filter(|_| OPSETS.contains(&declared))?;
     match reading(schema) {
         Out(form) => Some(form),
-        Spelled | Refused(_) => None,
+        Spelled | Narrower(_) | Refused(_) => None,
     }
 }
 
@@ -109,7 +121,48 @@ pub(super) fn refused(schema: &Schema, declared: u32) -> Option<String> {
     }
     match reading(schema) {
         Refused(why) => Some(format!("as defined in opset {since}: {why}")),
-        Spelled | Out(_) => None,
+        Spelled | Narrower(_) | Out(_) => None,
+    }
+}
+
+/// Requires of a node what its operator asked for in an opset before ours, and asks for no longer.
+pub(super) fn check(
+    op_type: &str,
+    declared: u32,
+    attributes: &Attributes,
+    types: &[Option<&Type>],
+) -> Result<(), Error> {
+    let schema = schema::in_force(op_type, declared).filter(|_| OPSETS.contains(&declared));
+    match schema.map(reading) {
+        Some(Narrower(holds)) => holds(attributes, types),
+        _ => Ok(()),
+    }
+}
+
+/// Flatten, Squeeze and Unsqueeze had no axes that count from the last one: "the value for axis must be in the range [0, R]", and "list
+/// of non-negative integers".
+fn axes_from_the_first(attributes: &Attributes, _: &[Option<&Type>]) -> Result<(), Error> {
+    for (name, value) in attributes.iter() {
+        let axes = match value {
+            Attribute::Int(axis) => std::slice::from_ref(axis),
+            Attribute::Ints(axes) => &axes[..],
+            _ => &[],
+        };
+        if let Some(axis) = axes.iter().find(|&&axis| axis < 0) {
+            let why = format!("it is {axis}, and before opset 11 none is negative");
+            return Err(Error::invalid(format!("attribute `{name}`"), why));
+        }
+    }
+    Ok(())
+}
+
+/// Sum, Mean, Max and Min did not broadcast: "All inputs and outputs must have the same shape and data type."
+fn one_shape(_: &Attributes, types: &[Option<&Type>]) -> Result<(), Error> {
+    let mut operands = types.iter().flatten().enumerate();
+    let Some((_, first)) = operands.next() else { return Ok(()) };
+    match operands.find(|(_, ty)| ty.shape != first.shape) {
+        Some((i, ty)) => Err(misshapen(i, ty, &format!("like {first} before opset 8"))),
+        None => Ok(()),
     }
 }
 
@@ -142,7 +195,14 @@ fn along_the_rest<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> R
     let axis = find(source, "axis").map_or(1, AttributeProto::i);
     let name = node.rest.op_type();
     let last = Attributes::new().int("axis", -1);
-    if ops::rule::axis(axis, ty.rank()).is_ok_and(|axis| axis + 1 == ty.rank()) {
+    let at = ops::rule::axis(axis, ty.rank()).map_err(|e| match walk.context.declared {
+        // "Accepted range is [-r, r-1]."
+        11.. => Error::invalid("attribute `axis`", e.to_string()),
+        _ => {
+            Error::unsupported("attribute `axis`", format!("{e}, and ONNX says of no range before opset 11"))
+        }
+    })?;
+    if at + 1 == ty.rank() {
         let y = one(walk, name, &last, &[x])?;
         return bind(walk, node, vec![Bound::Tensor(y)]);
     }

@@ -6,9 +6,9 @@ use ops::{Op, Operator, Reject, Spec, schema};
 
 use super::attribute;
 use super::context::Context;
-use super::standard;
 use super::translation::apply;
 use super::walk::{Walk, too_many_outputs};
+use super::{old, standard};
 use crate::Error;
 use crate::names::static_slots;
 use crate::program::{Node, ValueId};
@@ -25,6 +25,9 @@ const ONE_FOR_A_LIST: [(&str, &str); 1] = [("Unsqueeze", "axes")];
 /// read, and not written.
 const RENAMED: (u32, [(&str, &str); 2]) = (20, [("linear", "bilinear"), ("cubic", "bicubic")]);
 
+/// An operator that was for training where it had more than one output, and the first opset in which an attribute says so instead.
+const TRAINED_BY_OUTPUTS: (&str, u32) = ("BatchNormalization", 14);
+
 /// Adds the operator of a node.
 pub(super) fn read<'p>(
     walk: &mut Walk<'p, '_>,
@@ -33,6 +36,7 @@ pub(super) fn read<'p>(
 ) -> Result<(), Error> {
     let declared = walk.context.declared;
     let spec = standard::operator(node.rest.op_type(), declared)?;
+    check_training(spec, node, declared)?;
     add(walk, spec, node, given)
 }
 
@@ -59,13 +63,28 @@ pub(super) fn add<'p>(
     }
     let op = Op::from_attributes(spec, &attributes).map_err(|e| bad_attribute(&e))?;
     check_understood(&op, &written, walk.context.declared)?;
+    old::check(spec.name, walk.context.declared, &written, &types)?;
     check_dtypes(opset, spec, &types)?;
     let outputs =
         Operation::infer(&op, &types).map_err(|e| with_attributes(reject(&e, &types), &e, &written))?;
     if !is_renamed(&op, &written, opset, &types)? {
         check_meaning(opset, &op, &types)?;
     }
-    walk.push_named(node, NodeKind::Operator(op), inputs, given, &outputs)
+    let is_terse = op.left_out(spelled).iter().any(|name| written.get(name).is_none());
+    let id = walk.push_named(node, NodeKind::Operator(op), inputs, given, &outputs)?;
+    walk.graph.nodes[id.index()].is_terse = is_terse;
+    Ok(())
+}
+
+/// Outputs of training are not read in opsets where nothing but these says that a node trains.
+fn check_training(spec: &Spec, node: &Node, declared: u32) -> Result<(), Error> {
+    let (name, since) = TRAINED_BY_OUTPUTS;
+    let trains = spec.name == name && declared < since && node.outputs.iter().skip(1).any(Option::is_some);
+    if trains {
+        let why = format!("those of training are there, and before opset {since} such a node is not read");
+        return Err(Error::unsupported("outputs", why));
+    }
+    Ok(())
 }
 
 /// An attribute must be one of the operator's in the opset.

@@ -87,7 +87,8 @@ fn centred<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result<(
     bind(walk, source.node, vec![Bound::Tensor(y)])
 }
 
-/// TensorScatter: an update in place of what stands from an index on, for each of the batch.
+/// TensorScatter: an update in place of what stands from an index on, for each of the batch. The text has no negative places; those of
+/// a circular cache are taken modulo its size.
 fn scattered<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result<(), Error> {
     let operands = operands::<3>(walk, source)?;
     let (cache, update) = (there(&operands, 0)?, there(&operands, 1)?);
@@ -130,7 +131,7 @@ fn scattered<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result
         places = walk.op("Add", &[first, places])?;
     }
     match mode.as_str() {
-        "linear" => {}
+        "linear" => places = walk.counted_from_first(places, all)?,
         "circular" => {
             let all = walk.integers(DType::I64, &[], |_| all.into())?;
             places = walk.op("Mod", &[places, all])?;
@@ -143,7 +144,7 @@ fn scattered<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result
     bind(walk, source.node, vec![Bound::Tensor(y)])
 }
 
-/// MaxUnpool: elements at places in what was pooled, and zeros. A larger result has these in its first corner: so do ONNX's tests.
+/// MaxUnpool: elements at places in what was pooled, which count from 0, and zeros. A larger result has these in its first corner: so do ONNX's tests.
 fn unpooled<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result<(), Error> {
     let operands = operands::<3>(walk, source)?;
     let (x, places) = (there(&operands, 0)?, there(&operands, 1)?);
@@ -170,6 +171,7 @@ fn unpooled<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result<
     let count = shape.iter().try_fold(1_i64, |count, &size| count.checked_mul(size)).unwrap_or(i64::MAX);
     let zeros = walk.reals(ty.dtype, &[count], |_| 0.0)?;
     let (elements, places) = (walk.reshaped(x, &[ty.count()])?, walk.reshaped(places, &[ty.count()])?);
+    let places = walk.counted_from_first(places, count)?;
     let along = Attributes::new().int("axis", 0);
     let y = walk.op_with("ScatterElements", &along, &[zeros, places, elements])?;
     let mut y = walk.reshaped(y, &shape)?;

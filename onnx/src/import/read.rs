@@ -8,6 +8,7 @@ use ops::schema;
 use super::frame::Bound;
 use super::known::{self, Inputs, Known};
 use super::terms::{check_dtype, misshapen};
+use super::translation::if_given;
 use super::walk::Walk;
 use crate::Error;
 use crate::program::{Node, ValueId};
@@ -62,7 +63,7 @@ impl Walk<'_, '_> {
         i: usize,
         [batch, length]: [i64; 2],
     ) -> Result<(), Error> {
-        let lengths = node.inputs.get(i).copied().flatten().filter(|&id| !self.is_absent(Some(id)));
+        let lengths = if_given(self, node, i);
         let Some(lengths) = lengths else { return Ok(()) };
         let (lengths, _) = self.read(lengths)?;
         let schema = schema::in_force(node.rest.op_type(), self.context.declared);

@@ -23,6 +23,7 @@ use axes::Axis;
 
 use super::frame::Bound;
 use super::given::GivenAttributes;
+use super::old;
 use super::terms::{operands, there};
 use super::translation::{self, SourceNode, Translation, bind, given_value};
 use super::walk::Walk;
@@ -146,6 +147,13 @@ impl Settings {
 
 fn resize<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result<(), Error> {
     let declared = walk.context.declared;
+    if declared < *old::OPSETS.start() {
+        let why = format!(
+            "as defined in opset 1; only definitions from opset {} on are known",
+            old::OPSETS.start()
+        );
+        return Err(Error::unsupported(format!("operator {}", source.node.rest.op_type()), why));
+    }
     let operands = operands::<4>(walk, source)?;
     let x = there(&operands, 0)?;
     let (settings, axes, from) = {

@@ -8,7 +8,8 @@ use super::frame::{Bound, Sequence};
 use super::origin::Inside;
 use super::terms::{misshapen, operands, there};
 use super::translation::{
-    Read, SourceNode, Translation, apply, bind, body, given_value, need, number, stack, tensor, whole,
+    Read, SourceNode, Translation, apply, bind, body, given_value, if_given, need, number, stack, tensor,
+    whole,
 };
 use super::walk::{Walk, few};
 use crate::Error;
@@ -106,7 +107,7 @@ fn insert<'p>(walk: &mut Walk<'p, '_>, &SourceNode { node, .. }: &SourceNode<'p,
     let mut sequence = sequence(walk, node, 0)?;
     let item = tensor(walk, node, 1)?;
     fits(walk, &sequence, item, 1)?;
-    let at = match node.inputs.get(2).copied().flatten() {
+    let at = match if_given(walk, node, 2) {
         Some(id) => position(walk, &mut sequence, id, 1)?,
         None => sequence.items.len(),
     };
@@ -116,7 +117,7 @@ fn insert<'p>(walk: &mut Walk<'p, '_>, &SourceNode { node, .. }: &SourceNode<'p,
 
 fn erase<'p>(walk: &mut Walk<'p, '_>, &SourceNode { node, .. }: &SourceNode<'p, '_>) -> Result<(), Error> {
     let mut sequence = sequence(walk, node, 0)?;
-    let at = match node.inputs.get(1).copied().flatten() {
+    let at = match if_given(walk, node, 1) {
         Some(id) => Some(position(walk, &mut sequence, id, 0)?),
         None => sequence.items.len().checked_sub(1),
     };
@@ -240,8 +241,8 @@ fn split<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result<(),
     let axis = ops::rule::axis(int("axis", 0), ty.rank());
     let axis = axis.map_err(|e| Error::invalid("attribute `axis`", e.to_string()))?;
     let extent = ty.shape[axis];
-    let sizes = node.inputs.get(1).copied().flatten();
-    let (sizes, from) = match sizes {
+    let given_sizes = if_given(walk, node, 1);
+    let (sizes, from) = match given_sizes {
         None => (equal_parts(extent, 1)?, None),
         Some(id) => {
             let (tensor, from) = walk.read(id)?;
@@ -258,7 +259,7 @@ fn split<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result<(),
         let attributes = Attributes::new().int("axis", axis as i64).ints("split", &sizes);
         items = apply(walk, "Split", &attributes, &[x], from.as_slice())?;
     }
-    if node.inputs.get(1).copied().flatten().is_none() && int("keepdims", 1) == 0 {
+    if given_sizes.is_none() && int("keepdims", 1) == 0 {
         let axes = Attributes::new().ints("axes", &[axis as i64]);
         items = items
             .into_iter()
@@ -285,7 +286,7 @@ fn optional<'p>(
     &SourceNode { node, attributes }: &SourceNode<'p, '_>,
 ) -> Result<(), Error> {
     let ty = attributes.iter().find(|a| a.name() == "type").and_then(|a| a.tp.as_ref());
-    let held = match node.inputs.first().copied().flatten() {
+    let held = match if_given(walk, node, 0) {
         Some(id) => {
             let held = walk.frame.get(id)?.clone();
             if let Some(ty) = ty {

@@ -16,7 +16,7 @@ use turns::{Direction, Transform};
 use super::frame::Bound;
 use super::given::GivenAttributes;
 use super::terms::{misshapen, operands, there};
-use super::translation::{Read, SourceNode, Translation, bind, given_value, whole};
+use super::translation::{Read, SourceNode, Translation, bind, given_value, if_given, whole};
 use super::walk::Walk;
 use crate::Error;
 use crate::tensor;
@@ -40,9 +40,19 @@ fn number(
     source: &SourceNode<'_, '_>,
     i: usize,
 ) -> Result<Option<Read<i64>>, Error> {
-    match source.node.inputs.get(i).copied().flatten() {
-        Some(id) if !walk.is_absent(Some(id)) => whole(walk, id).map(Some),
-        _ => Ok(None),
+    if_given(walk, source.node, i).map(|id| whole(walk, id)).transpose()
+}
+
+/// The same of an operand that must have no axis: the text calls it a scalar, and ONNX's shape inference refuses any other.
+fn scalar(
+    walk: &mut Walk<'_, '_>,
+    source: &SourceNode<'_, '_>,
+    i: usize,
+) -> Result<Option<Read<i64>>, Error> {
+    let Some(id) = if_given(walk, source.node, i) else { return Ok(None) };
+    match walk.type_of(walk.frame.get(id)?) {
+        Some(ty) if ty.rank() > 0 => Err(misshapen(i, &ty, "a scalar")),
+        _ => number(walk, source, i),
     }
 }
 
@@ -54,11 +64,12 @@ fn window<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>, factors: &[f
     let dtype = i32::try_from(code).ok().and_then(|code| tensor::dtype_of(code).ok());
     let dtype =
         dtype.ok_or_else(|| Error::invalid("attribute `output_datatype`", format!("it is {code}")))?;
-    let Some(size) = number(walk, source, 0)? else {
+    let Some(size) = scalar(walk, source, 0)? else {
         return Err(Error::invalid("operand 0", "it must be there"));
     };
     let period = if is_periodic { size.is } else { size.is.saturating_sub(1) };
-    if size.is < 0 || size.is > 0 && period == 0 {
+    // ONNX's shape inference refuses a size that it knows and that is not greater than 0.
+    if size.is <= 0 || period == 0 {
         return Err(Error::unsupported(
             "operand 0",
             format!("what a window of {} is, ONNX does not say", size.is),
@@ -90,7 +101,7 @@ fn dft<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result<(), E
     // From opset 20 on it is an operand.
     let attribute = given.int("axis", 1);
     given.finish()?;
-    let (length, axis) = (number(walk, source, 1)?, number(walk, source, 2)?);
+    let (length, axis) = (scalar(walk, source, 1)?, scalar(walk, source, 2)?);
     let usual = if walk.context.declared < 20 { attribute } else { -2 };
     let ty = walk.ty(x);
     let axis_is = ops::rule::axis(axis.map_or(usual, |axis| axis.is), ty.rank())
@@ -120,7 +131,7 @@ fn stft<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result<(), 
     let given = GivenAttributes::of(source);
     let is_half = given.int("onesided", 1) != 0;
     given.finish()?;
-    let (step, length) = (number(walk, source, 1)?, number(walk, source, 3)?);
+    let (step, length) = (number(walk, source, 1)?, scalar(walk, source, 3)?);
     let ty = walk.ty(x);
     let (&[_, all, _], Some(step)) = (&ty.shape[..], step) else {
         return Err(misshapen(0, &ty, "of a batch, a signal and its parts"));

@@ -12,7 +12,7 @@ use ops::spec::Place;
 use super::context::{Functions, domain, opsets};
 use super::{operator, standard};
 use crate::Error;
-use crate::program::{Body, Function, Node, ValueId};
+use crate::program::{Attribute, Body, Function, Node, ValueId};
 use crate::proto::attribute_proto::AttributeType;
 
 /// The operators whose last operand, which may be repeated, may be there not even once. All others have a minimum of one.
@@ -63,11 +63,32 @@ pub(super) fn check_node(node: &Node, functions: &Functions<'_>, declared: u32) 
     attributes(node, schema, declared)
 }
 
+/// The same of an operator of another domain, which has this definition in the version of the domain that the model imports.
+pub(super) fn check_in_domain(node: &Node, schema: &Schema) -> Result<(), Error> {
+    operands_of(node, schema)?;
+    outputs(node, schema)?;
+    for attribute in &node.attributes {
+        let name = attribute.rest.name();
+        let Some(own) = schema.attributes.iter().find(|own| own.name == name) else {
+            let version = schema.since;
+            let why =
+                format!("as defined in version {version} of its domain, the operator has no such attribute");
+            return Err(Error::invalid(format!("attribute `{name}`"), why));
+        };
+        check_kind(attribute, own.kind)?;
+    }
+    none_lacking(node, schema)
+}
+
 fn operands(node: &Node, schema: &Schema, declared: u32) -> Result<(), Error> {
     let spelled = standard::spelled(declared);
     if let Some(spec) = ops::find(schema.name) {
         operator::check_form(spec, node.inputs.len(), spelled)?;
     }
+    operands_of(node, schema)
+}
+
+fn operands_of(node: &Node, schema: &Schema) -> Result<(), Error> {
     let open = matches!(schema.inputs.last(), Some(last) if last.arity == Arity::Variadic);
     most("operands", node.inputs.len(), &schema.inputs, open)?;
     for (i, parameter) in schema.inputs.iter().enumerate() {
@@ -125,12 +146,9 @@ fn lacking(what: &str, i: usize, parameter: &Parameter) -> Error {
 fn attributes(node: &Node, schema: &Schema, declared: u32) -> Result<(), Error> {
     let spelled = standard::spelled(declared);
     for attribute in &node.attributes {
-        let (name, kind) = (attribute.rest.name(), attribute.rest.r#type().as_str_name());
-        let what = || format!("attribute `{name}`");
-        let wanted = schema.attributes.iter().find(|a| a.name == name).map(|a| a.kind);
-        let is_typed = attribute.rest.r#type() != AttributeType::Undefined;
-        if let Some(wanted) = wanted.filter(|wanted| is_typed && !wanted.eq_ignore_ascii_case(kind)) {
-            return Err(Error::invalid(what(), format!("its type is {kind}, and must be {wanted}")));
+        let name = attribute.rest.name();
+        if let Some(own) = schema.attributes.iter().find(|own| own.name == name) {
+            check_kind(attribute, own.kind)?;
         }
         // One that is an operand in this opset, whoever reads the operator says.
         let is_operand = ops::find(schema.name).is_some_and(|spec| {
@@ -138,9 +156,24 @@ fn attributes(node: &Node, schema: &Schema, declared: u32) -> Result<(), Error> 
         });
         let lack = standard::lacks_attribute(schema.name, name, declared).filter(|_| !is_operand);
         if let Some(why) = lack {
-            return Err(Error::invalid(what(), why));
+            return Err(Error::invalid(format!("attribute `{name}`"), why));
         }
     }
+    none_lacking(node, schema)
+}
+
+/// Requires that an attribute holds what the operator's does, if it says what it holds.
+fn check_kind(attribute: &Attribute, wanted: &str) -> Result<(), Error> {
+    let (name, kind) = (attribute.rest.name(), attribute.rest.r#type());
+    if kind == AttributeType::Undefined || wanted.eq_ignore_ascii_case(kind.as_str_name()) {
+        return Ok(());
+    }
+    let why = format!("its type is {}, and must be {wanted}", kind.as_str_name());
+    Err(Error::invalid(format!("attribute `{name}`"), why))
+}
+
+/// Requires that all attributes are there that must be.
+fn none_lacking(node: &Node, schema: &Schema) -> Result<(), Error> {
     let is_there = |name: &str| node.attributes.iter().any(|attribute| attribute.rest.name() == name);
     match schema.attributes.iter().find(|a| a.absence == Absence::Forbidden && !is_there(a.name)) {
         Some(lacking) => Err(Error::invalid(format!("attribute `{}`", lacking.name), "it must be there")),

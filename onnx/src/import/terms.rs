@@ -152,6 +152,14 @@ impl Walk<'_, '_> {
         self.op("Where", &[is_open, x, other])
     }
 
+    /// Indices of i64 that count from the first of so many elements alone. Operators of ours count negative ones from the last
+    /// element: here these are out of range, as those are that are too large.
+    pub(super) fn counted_from_first(&mut self, indices: Value, count: i64) -> Result<Value, Error> {
+        let [first, beyond] = [0, count].map(|at| self.integers(DType::I64, &[], |_| at.into()));
+        let is_before = self.op("Less", &[indices, first?])?;
+        self.op("Where", &[is_before, beyond?, indices])
+    }
+
     /// A tensor with other axes.
     pub(super) fn reshaped(&mut self, x: Value, shape: &[i64]) -> Result<Value, Error> {
         // A 0 stands for the size that was there.

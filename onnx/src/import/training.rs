@@ -67,9 +67,15 @@ fn operands<const N: usize>(
         }
         for (kind, &value) in of.iter().enumerate() {
             let (ty, first) = (walk.ty(value), walk.ty(of[0]));
-            if ty != first || ty.dtype != dtype {
-                let at = 2 + kind * (given / N) + i;
-                return Err(misshapen(at, &ty, &format!("{first}, and of {dtype} as the rate")));
+            let at = 2 + kind * (given / N) + i;
+            if ty != first || !matches!(ty.dtype, DType::F32 | DType::F64) {
+                return Err(misshapen(at, &ty, &format!("like {first}, and of f32 or f64")));
+            }
+            if ty.dtype != dtype {
+                let why = format!(
+                    "it is {ty}, and the rate is {dtype}: in which of both is computed, ONNX does not say"
+                );
+                return Err(Error::unsupported(format!("operand {at}"), why));
             }
         }
     }

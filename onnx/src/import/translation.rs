@@ -34,6 +34,11 @@ pub(super) fn need(node: &Node, i: usize) -> Result<ValueId, Error> {
     id.ok_or_else(|| Error::invalid(format!("operand {i}"), "it must be there"))
 }
 
+/// An operand that may be left out: `None` where it is, here or by the call of the function.
+pub(super) fn if_given(walk: &Walk<'_, '_>, node: &Node, i: usize) -> Option<ValueId> {
+    node.inputs.get(i).copied().flatten().filter(|&id| !walk.is_absent(Some(id)))
+}
+
 /// An operand that must be a tensor.
 pub(super) fn tensor(walk: &mut Walk<'_, '_>, node: &Node, i: usize) -> Result<Value, Error> {
     let value = walk.operand(Some(need(node, i)?))?;

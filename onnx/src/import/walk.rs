@@ -160,7 +160,7 @@ impl<'p, 'c> Walk<'p, 'c> {
         inputs: Vec<Option<Value>>,
         given: Vec<Value>,
         outputs: &[Type],
-    ) -> Result<(), Error> {
+    ) -> Result<NodeId, Error> {
         let named = node.outputs.iter().rposition(Option::is_some).map_or(0, |last| last + 1);
         if named > outputs.len() {
             return Err(too_many_outputs(named, outputs.len()));
@@ -172,7 +172,7 @@ impl<'p, 'c> Walk<'p, 'c> {
                 self.define(*output, Bound::Tensor(Value::new(id, port)))?;
             }
         }
-        Ok(())
+        Ok(id)
     }
 
     /// Adds the nodes that a node of the program is written out in. All but those of its results are steps within it.

@@ -31,6 +31,7 @@ impl Program {
         let graph = model.graph.take().ok_or_else(|| Error::invalid("model", "it has no graph"))?;
         let functions = std::mem::take(&mut model.functions);
         let functions = functions.into_iter().map(function).collect::<Result<_, _>>()?;
+        unique_outputs(&graph.output)?;
         let mut reader = Reader::default();
         let body = reader.graph(graph)?;
         let main = reader.scope(body);
@@ -81,7 +82,7 @@ fn function(mut proto: FunctionProto) -> Result<Function, Error> {
         declared: std::mem::take(&mut proto.value_info),
     };
     let mut reader = Reader::default();
-    let body = reader.body(parts, GraphProto::default());
+    let body = unique_outputs(&parts.outputs).and_then(|()| reader.body(parts, GraphProto::default()));
     let body = body.map_err(|e| e.inside(format!("function `{}`", proto.name())))?;
     Ok(Function { scope: reader.scope(body), rest: proto })
 }
@@ -137,7 +138,6 @@ impl Reader {
     }
 
     fn parts(&mut self, mut parts: Parts, rest: GraphProto) -> Result<Body, Error> {
-        unique_outputs(&parts.outputs)?;
         let inputs = parts.inputs.into_iter().map(|i| self.input(i)).collect::<Result<Vec<_>, _>>()?;
         let mut defaults: BTreeSet<ValueId> = inputs.iter().map(|port| port.value).collect();
         let initializers = parts.initializers.into_iter().map(|i| self.initializer(i, &mut defaults));
@@ -304,10 +304,12 @@ impl Resolved {
     }
 }
 
+/// Requires that the outputs of a model or a function are told apart by their names. ONNX does not ask for that, and those of a body inside
+/// are told by their places.
 fn unique_outputs(outputs: &[ValueInfoProto]) -> Result<(), Error> {
     let mut seen = BTreeSet::new();
     match outputs.iter().map(ValueInfoProto::name).find(|name| !seen.insert(*name)) {
-        Some(name) => Err(Error::invalid(format!("output `{name}`"), "there are two of that name")),
+        Some(name) => Err(Error::unsupported(format!("output `{name}`"), "there are two of that name")),
         None => Ok(()),
     }
 }

@@ -125,9 +125,23 @@ fn a_name_is_given_once_in_a_body() {
     assert!(error.contains("`w`") && error.contains("two"), "a default is given once: {error}");
     assert!(why(|g| g.node.push(node("Abs", &["x"], &["w"]))).contains("`w`"));
     assert!(why(|g| g.input.push(info("x"))).contains("there are two of that name"));
-    assert!(why(|g| g.output.push(info("y"))).contains("there are two of that name"));
     assert!(why(|g| g.output.push(info(""))).contains("its name is empty"));
     assert!(why(|g| g.input.push(info(""))).contains("it is empty"));
+}
+
+/// A value is given once, and may be named as an output several times.
+#[test]
+fn outputs_of_the_model_alone_must_have_different_names() {
+    let mut model = branching();
+    let graph = model.graph.as_mut().unwrap();
+    graph.output.push(graph.output[0].clone());
+    let error = Program::read(model).expect_err("results are told apart by their names");
+    assert!(matches!(error, Error::Unsupported { .. }), "{error}");
+    assert!(error.to_string().contains("there are two of that name"), "{error}");
+    let mut model = branching();
+    let side = model.graph.as_mut().unwrap().node[0].attribute[0].g.as_mut().unwrap();
+    side.output.push(side.output[0].clone());
+    Program::read(model).expect("a body names its results by their places");
 }
 
 #[test]

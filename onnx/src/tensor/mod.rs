@@ -209,13 +209,7 @@ impl Field {
 
 /// A tensor from little-endian bytes; `place` is where they were.
 fn raw(ty: &Type, bytes: &[u8], place: &str) -> Result<Tensor, Error> {
-    let tensor = Tensor::from_bytes(ty, bytes).map_err(|e| Error::invalid(place, e.to_string()))?;
-    if ty.dtype == DType::Bool
-        && let Some(&byte) = bytes.iter().find(|&&b| b > 1)
-    {
-        return Err(out_of_range(place, byte, ty.dtype));
-    }
-    Ok(tensor)
+    Tensor::from_bytes(ty, bytes).map_err(|e| Error::invalid(place, e.to_string()))
 }
 
 /// A tensor from the typed field of its dtype.
@@ -231,7 +225,8 @@ fn typed(ty: &Type, proto: &TensorProto) -> Result<Tensor, Error> {
         DType::I8 => elements(ty, &proto.int32_data, |&v| i8::try_from(v).ok()),
         DType::U16 => elements(ty, &proto.int32_data, |&v| u16::try_from(v).ok()),
         DType::U8 => elements(ty, &proto.int32_data, |&v| u8::try_from(v).ok()),
-        DType::Bool => elements(ty, &proto.int32_data, |&v| (v >> 1 == 0).then_some(v == 1)),
+        // onnx.proto has no range for them, and whoever reads them takes any but 0 for true.
+        DType::Bool => elements(ty, &proto.int32_data, |&v| Some(v != 0)),
         DType::F16 => elements(ty, &proto.int32_data, |&v| u16::try_from(v).ok().map(f16::from_bits)),
         DType::BF16 => elements(ty, &proto.int32_data, |&v| u16::try_from(v).ok().map(bf16::from_bits)),
         DType::I4

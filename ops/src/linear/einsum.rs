@@ -115,54 +115,75 @@ impl Walk {
     }
 }
 
+/// The letters that are drawn.
+const ALPHABET: [char; 5] = ['i', 'j', 'k', 'l', 'm'];
+
+/// The most axes of an operand that is drawn: all of an equation's letters are loops around each other.
+const MOST_AXES: usize = 4;
+
 impl Single for Einsum {
     const ROW: Row = Row::new("Einsum");
 
     fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
-        let most = d.limits.max_rank.min(3);
+        let most = d.limits.max_rank.min(MOST_AXES);
         if most == 0 {
             return None;
         }
-        let has_rest = most > 1 && d.chance(0.2);
-        let alphabet = if has_rest { &['i', 'j'][..] } else { &['i', 'j', 'k'] };
+        let rest_axes =
+            if most > 1 && d.chance(0.2) { 1 + usize::from(most > 2 && d.chance(0.3)) } else { 0 };
+        // The fewer letters, the more operands share them, and the more stand twice in one.
+        let letters =
+            if rest_axes > 0 { d.choose(&[1, 2, 2, 3])? } else { d.choose(&[1, 2, 3, 3, 3, 4, 5])? };
+        let alphabet = &ALPHABET[..letters];
         let mut sizes: Vec<(char, Sym<'a>)> = Vec::new();
         let mut operands: Vec<Vec<Label>> = Vec::new();
-        let count = d.choose(&[1, 2, 2, 2, 3])?;
+        let count = d.choose(&[1, 1, 2, 2, 2, 2, 2, 3, 3, 4])?;
         let mut dtype: Option<DType> = None;
         for _ in 0..count {
-            let named = d.int(1, most as i64 - i64::from(has_rest)) as usize;
+            let named = d.int(1, (most - rest_axes) as i64) as usize;
             let letters: Vec<char> = (0..named).map(|_| d.choose(alphabet)).collect::<Option<_>>()?;
-            let rest = usize::from(has_rest && d.chance(0.8));
+            let rest = if rest_axes > 0 && d.chance(0.8) { rest_axes } else { 0 };
+            // In front of all letters more often than not.
+            let before = if rest > 0 && d.chance(0.4) { d.int(0, named as i64) as usize } else { 0 };
             let known = |letter: char, sizes: &[(char, Sym<'a>)]| {
                 sizes.iter().find(|(other, _)| *other == letter).map(|&(_, size)| size)
             };
             let ty = match dtype {
                 None => d.any(rest + named..=rest + named)?,
                 Some(dtype) => {
-                    let open = std::iter::repeat_n(None, rest);
-                    let shape: Vec<_> = open.chain(letters.iter().map(|&it| known(it, &sizes))).collect();
+                    let mut shape: Vec<_> = letters.iter().map(|&it| known(it, &sizes)).collect();
+                    shape.splice(before..before, std::iter::repeat_n(None, rest));
                     d.matching(dtype, &shape)?
                 }
             };
             dtype = Some(ty.dtype);
-            for (&letter, &size) in letters.iter().zip(&ty.shape[rest..]) {
+            let of_letters = ty.shape[..before].iter().chain(&ty.shape[before + rest..]);
+            for (&letter, &size) in letters.iter().zip(of_letters) {
                 if known(letter, &sizes).is_none() {
                     sizes.push((letter, size));
                 }
             }
-            let rest = (rest > 0).then_some(Label::Rest);
-            operands.push(rest.into_iter().chain(letters.into_iter().map(Label::Letter)).collect());
+            let mut labels: Vec<Label> = letters.into_iter().map(Label::Letter).collect();
+            if rest > 0 {
+                labels.insert(before, Label::Rest);
+            }
+            operands.push(labels);
         }
         let mut letters: Vec<Label> = sizes.iter().map(|&(letter, _)| Label::Letter(letter)).collect();
-        let mut result: Vec<Label> =
-            operands.iter().flatten().copied().filter(|&it| it == Label::Rest).take(1).collect();
+        let has_rest = operands.iter().flatten().any(|&it| it == Label::Rest);
+        let rest = if has_rest { rest_axes } else { 0 };
         let kept = match d.wanted() {
-            Some(wanted) => wanted.rank().checked_sub(result.len()).filter(|&kept| kept <= letters.len())?,
+            Some(wanted) => wanted.rank().checked_sub(rest).filter(|&kept| kept <= letters.len())?,
             None => d.int(0, letters.len() as i64) as usize,
         };
-        while !letters.is_empty() && result.len() < kept + usize::from(result.first() == Some(&Label::Rest)) {
+        let mut result: Vec<Label> = Vec::new();
+        while result.len() < kept {
             let next = d.int(0, letters.len() as i64 - 1) as usize;
             result.push(letters.remove(next));
+        }
+        if has_rest {
+            let before = if d.chance(0.4) { d.int(0, kept as i64) as usize } else { 0 };
+            result.insert(before, Label::Rest);
         }
         let result = if d.wanted().is_none() && d.chance(0.15) { None } else { Some(result) };
         Some(Einsum { equation: Equation { operands, result } })

@@ -13,7 +13,7 @@ attributes! {
     #[derive(Clone, Copy, PartialEq, Eq, Debug)]
     pub struct EyeLike {
         /// Which diagonal: above the main one where positive, below where negative.
-        pub k: i64 = 0,
+        pub k: i64 { Clamped } = 0,
         /// The dtype of the output; without it, the operand's.
         pub dtype: Option<DType>,
     }

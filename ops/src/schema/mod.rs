@@ -1,4 +1,5 @@
-//! ONNX's own operator schemas: every definition of every operator of the default domain, as data.
+//! ONNX's own operator schemas: every definition of every operator, as data. One outside of the default domain is called by its domain as
+//! well: `ai.onnx.ml.Scaler`.
 //!
 //! The text `schemas.txt` is generated from the `onnx` package and checked in (`cargo xtask schema`). It is read once, the first
 //! time that something is looked up. What the standard says is here; what we do not take from it, an operator's file
@@ -97,9 +98,12 @@ static SCHEMAS: LazyLock<BTreeMap<&'static str, Vec<Schema>>> = LazyLock::new(||
     schemas
 });
 
-/// The operators by name, each with its definitions, ascending.
+/// The operators of the default domain by name, each with its definitions, ascending.
 pub fn all() -> impl Iterator<Item = (&'static str, &'static [Schema])> {
-    SCHEMAS.iter().map(|(&name, definitions)| (name, definitions.as_slice()))
+    SCHEMAS
+        .iter()
+        .filter(|(name, _)| !name.contains('.'))
+        .map(|(&name, definitions)| (name, definitions.as_slice()))
 }
 
 /// The definitions of an operator, ascending; none of what ONNX does not have.

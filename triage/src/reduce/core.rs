@@ -50,10 +50,15 @@ fn first_order(graph: &Graph, left: &[NodeId]) -> (Vec<String>, Vec<NodeId>) {
     orders.min().unwrap_or_default()
 }
 
+/// What stands among an operator's attributes where it must leave out those that are at their defaults.
+const TERSE: &str = "terse";
+
 /// An operator with the attributes that it needs.
 fn name(graph: &Graph, id: NodeId) -> String {
     let NodeKind::Operator(op) = &graph.node(id).kind else { return String::new() };
-    let needed: Vec<String> = needed(op).collect();
+    // That a node leaves out what is at its default is left where nothing else shows the finding.
+    let terse = graph.node(id).is_terse.then(|| TERSE.to_owned());
+    let needed: Vec<String> = needed(op).chain(terse).collect();
     if needed.is_empty() { op.name().to_owned() } else { format!("{}({})", op.name(), needed.join(",")) }
 }
 

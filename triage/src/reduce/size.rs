@@ -28,7 +28,7 @@ pub struct Size {
     pub forms: usize,
     /// The outputs of a program. A value that is one keeps its name, and that may keep a node.
     pub outputs: usize,
-    /// Attributes that are not at their default.
+    /// Attributes that are not at their default, and nodes that leave out those that are.
     pub attributes: usize,
     /// How many different numbers the inputs and constants hold.
     pub distinct: usize,
@@ -190,9 +190,10 @@ fn operators(graph: &Graph) -> impl Iterator<Item = &Op> {
     })
 }
 
-/// How many attributes of a graph's operators are not at their default.
+/// How many attributes of a graph's operators are not at their default, and how many nodes leave out those that are.
 fn attributes(graph: &Graph) -> usize {
-    operators(graph).map(|op| stated(op).count()).sum()
+    let terse = graph.nodes.iter().filter(|node| node.is_terse).count();
+    operators(graph).map(|op| stated(op).count()).sum::<usize>() + terse
 }
 
 /// The numbers in the attributes of a graph's operators.

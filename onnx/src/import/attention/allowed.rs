@@ -145,7 +145,8 @@ impl Allowed {
 /// A mask for all keys. From opset 24 on it may end before they do, and then masks the rest.
 fn padded(walk: &mut Walk<'_, '_>, mask: Value, sizes: &Sizes) -> Result<Value, Error> {
     let ty = walk.ty(mask);
-    let Some((&last, before)) = ty.shape.split_last() else { return Ok(mask) };
+    // One number for all keys broadcasts as any other mask does.
+    let Some((&last, before)) = ty.shape.split_last() else { return walk.reshaped(mask, &[1]) };
     if last >= sizes.keys || walk.context.declared < 24 {
         return Ok(mask);
     }

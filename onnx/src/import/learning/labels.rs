@@ -3,7 +3,7 @@
 //! Of numbers it is written out: where a number is the last key that it equals, there the value is taken from a table, and what is no key
 //! comes last in it. What strings are, or become, is read.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use ir::{Attributes, DType, Tensor, Type, Value};
@@ -123,9 +123,33 @@ fn default(
     Err(Error::invalid("attribute `default_tensor`", "it is not one value"))
 }
 
+/// The keys and values of the first version, which has the list of classes alone: the numbers of strings, or strings by their numbers.
+fn classes(
+    walk: &Walk<'_, '_>,
+    source: &SourceNode<'_, '_>,
+    given: &GivenAttributes<'_>,
+) -> Result<(List, List), Error> {
+    let texts = given.texts("classes_strings");
+    let places =
+        List::Numbers(Tensor::from_i128_fn(&Type::new(DType::I64, [texts.len() as i64]), |i| i as i128));
+    if !strings::is_text(walk, source.node, 0) {
+        return Ok((places, List::Texts(texts)));
+    }
+    if texts.iter().collect::<BTreeSet<_>>().len() < texts.len() {
+        let why = "a string is there twice, and ONNX does not say which place it has";
+        return Err(Error::unsupported("attribute `classes_strings`", why));
+    }
+    Ok((List::Texts(texts), places))
+}
+
 pub(super) fn encoder<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result<(), Error> {
     let given = GivenAttributes::of(source);
-    let (keys, values) = (list(walk, source, &given, "keys")?, list(walk, source, &given, "values")?);
+    let is_first = source.attributes.iter().any(|a| a.name() == "classes_strings");
+    let (keys, values) = if is_first {
+        classes(walk, source, &given)?
+    } else {
+        (list(walk, source, &given, "keys")?, list(walk, source, &given, "values")?)
+    };
     let default = default(walk, source, &given, &values)?;
     given.finish()?;
     if keys.len() != values.len() {

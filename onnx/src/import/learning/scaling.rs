@@ -1,11 +1,12 @@
 //! What prepares features: `Scaler`, `Binarizer`, `Normalizer` and `ArrayFeatureExtractor`.
 
-use ir::{Attributes, Value};
+use ir::{Attributes, DType, Value};
 
 use super::{constant, features, one};
 use crate::Error;
 use crate::import::frame::Bound;
 use crate::import::given::GivenAttributes;
+use crate::import::terms::misshapen;
 use crate::import::translation::{SourceNode, bind, tensor};
 use crate::import::walk::Walk;
 
@@ -69,14 +70,18 @@ pub(super) fn normalizer<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_
     bind(walk, source.node, vec![Bound::Tensor(y)])
 }
 
-/// ArrayFeatureExtractor: elements of the last axis by their indices. What has no other axis gets one.
+/// ArrayFeatureExtractor: elements of the last axis by their indices, "based on 0 as the first index". What has no other axis gets one.
 pub(super) fn array_feature_extractor<'p>(
     walk: &mut Walk<'p, '_>,
     source: &SourceNode<'p, '_>,
 ) -> Result<(), Error> {
     let (x, indices) = (tensor(walk, source.node, 0)?, tensor(walk, source.node, 1)?);
     GivenAttributes::of(source).finish()?;
+    if walk.ty(indices).dtype != DType::I64 {
+        return Err(misshapen(1, &walk.ty(indices), "of i64"));
+    }
     let list = one(walk, "Reshape", &Attributes::new().ints("shape", &[-1]), &[indices])?;
+    let list = walk.counted_from_first(list, walk.ty(x).shape.last().copied().unwrap_or(0))?;
     let mut y = one(walk, "Gather", &Attributes::new().int("axis", -1), &[x, list])?;
     if walk.graph.ty(y).rank() == 1 {
         y = one(walk, "Unsqueeze", &Attributes::new().ints("axes", &[0]), &[y])?;

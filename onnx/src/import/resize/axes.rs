@@ -7,7 +7,7 @@ use ir::{Tensor, Value};
 use super::{Policy, Settings, Transformation};
 use crate::Error;
 use crate::import::given::GivenAttributes;
-use crate::import::translation::SourceNode;
+use crate::import::translation::{SourceNode, if_given};
 use crate::import::walk::Walk;
 
 /// An axis that gets another size.
@@ -119,8 +119,7 @@ fn list(
     at: usize,
     from: &mut Vec<Value>,
 ) -> Result<Option<Arc<Tensor>>, Error> {
-    let operand = source.node.inputs.get(at).copied().flatten();
-    let Some(id) = operand.filter(|&id| !walk.is_absent(Some(id))) else { return Ok(None) };
+    let Some(id) = if_given(walk, source.node, at) else { return Ok(None) };
     let (tensor, read) = walk.read(id)?;
     from.extend(read);
     Ok(Some(tensor).filter(|tensor| !tensor.is_empty()))

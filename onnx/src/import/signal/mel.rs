@@ -6,7 +6,7 @@
 
 use ir::{DType, Value};
 
-use super::number;
+use super::{number, scalar};
 use crate::import::frame::Bound;
 use crate::import::given::GivenAttributes;
 use crate::import::terms::misshapen;
@@ -26,7 +26,9 @@ pub(super) fn matrix<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -
         dtype.ok_or_else(|| Error::invalid("attribute `output_datatype`", format!("it is {code}")))?;
     let (mut from, mut counts) = (Vec::new(), [0; 3]);
     for (i, count) in counts.iter_mut().enumerate() {
-        let Some(read) = number(walk, source, i)? else {
+        // ONNX's shape inference, which asks for counts without axes, does not look at the rate.
+        let read = if i < 2 { scalar(walk, source, i)? } else { number(walk, source, i)? };
+        let Some(read) = read else {
             return Err(Error::invalid(format!("operand {i}"), "it must be there"));
         };
         *count = read.is;

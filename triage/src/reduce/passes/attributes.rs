@@ -13,10 +13,25 @@ pub(super) fn candidates(shown: &Shown) -> Candidates<'_> {
     Box::new(defaults(shown).chain(simpler.filter_map(|edit| edited(shown, edit))))
 }
 
-/// Attributes at their defaults alone.
+/// Attributes at their defaults alone, and nodes that leave none of these out.
 pub(super) fn defaults(shown: &Shown) -> Candidates<'_> {
     let others = operators(shown).flat_map(|(id, op)| with_a_default(op).map(move |other| (id, other)));
-    Box::new(others.filter_map(|edit| edited(shown, edit)))
+    Box::new(spelled_out(shown).chain(others.filter_map(|edit| edited(shown, edit))))
+}
+
+/// The problem in which no node leaves out attributes that are at their defaults, or one that did does not.
+fn spelled_out(shown: &Shown) -> impl Iterator<Item = Problem> {
+    let Problem { model, inputs, .. } = &shown.problem;
+    let spelling = |is_meant: &dyn Fn(NodeId) -> bool| {
+        let mut model = model.clone();
+        let nodes = model.graph.nodes.iter_mut().enumerate();
+        nodes.filter(|(at, _)| is_meant(NodeId(*at as u32))).for_each(|(_, node)| node.is_terse = false);
+        Problem::flat(model, inputs.clone())
+    };
+    let terse: Vec<NodeId> = model.graph.iter().filter(|(_, node)| node.is_terse).map(|(id, _)| id).collect();
+    let all = (!terse.is_empty()).then(|| spelling(&|_| true));
+    let each = if terse.len() > 1 { terse } else { Vec::new() };
+    all.into_iter().chain(each.into_iter().map(move |one| spelling(&|id| id == one)))
 }
 
 fn operators(shown: &Shown) -> impl Iterator<Item = (NodeId, &Op)> {
