@@ -50,7 +50,7 @@ pub(super) const RULES: &[Rule] = &[
         clause: "an attribute has one of the values that the operator is defined for",
         source: Source::Schemas,
         checker: Checker::Partly(
-            "not names (`direction`, `auto_pad`, `approximate`), the `group` of Conv, and the `axis` of GatherElements, LpNormalization and mostly LayerNormalization",
+            "not names (`direction`, `mode`, `padding_mode`, `reduction`, `approximate` and mostly `auto_pad`), some of `kernel_shape` of Conv and ConvTranspose, the `group` of Conv, `num_groups`, `p`, `size`, the axes of ReverseSequence, and the `axis` of GatherElements, LpNormalization, RMSNormalization, ScatterElements and mostly LayerNormalization",
         ),
         says: &[
             "attribute `",

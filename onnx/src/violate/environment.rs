@@ -151,6 +151,15 @@ const BY_USE: [(&str, u32); 9] = [
     ("ScatterND", 18),
 ];
 
+/// Whether an operand has a dtype that the standard has in an opset, and we do not: import calls that unsupported.
+fn is_lacking(site: &Site, node: usize, spec: &Spec, opset: u32) -> bool {
+    let lacks = |(operand, ty): (Operand, Type)| {
+        let ours = spec.input_types(operand.port, opset);
+        !ours.contains(ty.dtype) && site::allowed(spec, operand, opset).contains(ty.dtype)
+    };
+    site.operands_of(node).into_iter().any(lacks)
+}
+
 /// An opset from before the form of the newest operator. Models with functions are left alone: each function has
 /// opsets of its own.
 fn opset_too_old(site: &mut Site) -> Option<Edit> {
@@ -169,6 +178,9 @@ fn opset_too_old(site: &mut Site) -> Option<Edit> {
         return None;
     }
     let opset = i64::from(since).checked_sub(1).filter(|&o| o >= i64::from(*ir::graph::OPSETS.start()))?;
+    if site.operators().into_iter().any(|(other, spec)| is_lacking(site, other, spec, since - 1)) {
+        return None;
+    }
     let what = format!("the opset is {opset}, but {} is written as from {since} on", site.label(node));
     let is_default = |entry: &&mut OperatorSetIdProto| domain(entry.domain()).is_empty();
     site.model.opset_import.iter_mut().find(is_default)?.version = Some(opset);
