@@ -155,6 +155,32 @@ fn a_program_is_called_as_it_says_and_replayed_as_it_was_started() {
 }
 
 #[test]
+fn a_campaign_in_which_nothing_was_compared_has_not_done_what_was_asked() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = folder.path();
+    // It lacks now what a file says that it has.
+    let lacking = chaos("lack=100");
+    let has = format!(
+        "format = 1\nengine = \"{lacking}\"\nversion = \"{}\"\naccuracy = \"tight\"\nopset = 28\n\
+         dtypes = [\"f32\", \"i32\"]\nfunctions = true\noverrides_defaults = true\n",
+        env!("CARGO_PKG_VERSION")
+    );
+    fs::write(at.join("has.toml"), has).expect("a file");
+    for (on, reason) in [(lacking.clone(), "; most often: unsupported"), (format!("cpu,{lacking}"), "")] {
+        let args =
+            ["--ops", "Add", "--nodes", "1", "--cases", "8", "--probed", "has.toml", "--junit", "junit.xml"];
+        let output = onnxsmith(at, &[&["fuzz", "--on", &on][..], &args].concat());
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        assert!(said.contains(&format!("nothing was compared on chaos:default{reason}")), "{said}");
+        let junit = fs::read_to_string(at.join("junit.xml")).expect("a file");
+        let error =
+            "classname=\"chaos:default\" name=\"cases are compared\"><error message=\"nothing was compared\"";
+        assert!(junit.contains("errors=\"1\"") && junit.contains(error), "{junit}");
+    }
+}
+
+#[test]
 fn what_an_engine_says_before_it_dies_is_kept_and_shown() {
     let folder = tempfile::tempdir().expect("a folder");
     let at = folder.path();

@@ -11,7 +11,7 @@ use campaign::fuzz::{Plan, fuzz};
 use campaign::junit::{self, TestCase, TestResult};
 use campaign::report::Report;
 use campaign::store::Identity;
-use campaign::{Event, Store};
+use campaign::{Event, Shard, Store};
 use graphgen::Settings;
 use harness::Target;
 use harness::invalid::schedule::{Choice, Levels};
@@ -146,6 +146,7 @@ impl Results<'_> {
             let mut all = serde_json::to_value(report)?;
             all["cpu_seconds"] = json!(self.cpu_seconds);
             all["out"] = json!(self.store.folder());
+            all["nothing_compared"] = json!(report.nothing_compared().collect::<Vec<_>>());
             screen::json(&all)?;
         } else {
             screen::told(&summary::text(report, self.cpu_seconds, self.session))?;
@@ -156,9 +157,36 @@ impl Results<'_> {
         if report.cases == 0 && !report.trouble.is_empty() {
             bail!("no case could be run: {}", report.trouble[0]);
         }
-        let has_found = report.findings > report.known;
-        Ok(Exit::of(SearchEnd { has_found, was_interrupted: self.was_interrupted }))
+        self.exit()
     }
+
+    /// What is wrong counts before what could not be done. A part of a campaign may be too small to judge an engine by: `merge` does.
+    fn exit(&self) -> anyhow::Result<Exit> {
+        let Self { report, was_interrupted, .. } = *self;
+        let exit = Exit::of(SearchEnd { has_found: report.findings > report.known, was_interrupted });
+        match (nothing_compared(report), exit) {
+            (Some(why), Exit::Clean) if is_whole(self.store.identity()) => bail!("{why}"),
+            (Some(why), _) => screen::say(&format!("onnxsmith: {why}")),
+            (None, _) => {}
+        }
+        Ok(exit)
+    }
+}
+
+/// Whether a campaign is no part of one that is split.
+fn is_whole(identity: &Identity) -> bool {
+    identity.shard == Shard::WHOLE
+}
+
+/// The targets on which nothing was compared, if there are any, in words.
+fn nothing_compared(report: &Report) -> Option<String> {
+    let idle: Vec<&str> = report.nothing_compared().collect();
+    if idle.is_empty() {
+        return None;
+    }
+    let said = report.most_often_incomparable().filter(|_| idle.len() == report.by_target.len());
+    let said = said.map_or_else(String::new, |said| format!("; most often: {said}"));
+    Some(format!("nothing was compared on {}{said}", idle.join(", ")))
 }
 
 /// A list of known findings, as of today.
@@ -291,5 +319,13 @@ pub(super) fn junit(report: &Report, identity: &Identity) -> String {
         name: format!("{} cases ran", report.cases),
         result: TestResult::Passed,
     };
-    junit::document("onnxsmith fuzz", &std::iter::once(ran).chain(found).collect::<Vec<_>>())
+    let idle = report.nothing_compared().filter(|_| is_whole(identity)).map(|target| TestCase {
+        class: target.to_owned(),
+        name: "cases are compared".to_owned(),
+        result: TestResult::Error(
+            "nothing was compared".to_owned(),
+            "every answer is incomparable".to_owned(),
+        ),
+    });
+    junit::document("onnxsmith fuzz", &std::iter::once(ran).chain(idle).chain(found).collect::<Vec<_>>())
 }
