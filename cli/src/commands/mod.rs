@@ -6,6 +6,7 @@ mod campaign_folder;
 mod corpus;
 mod fuzz;
 mod generate;
+mod junit_file;
 mod known;
 mod merge;
 mod ops;

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use anyhow::bail;
-use campaign::junit;
 use campaign::replay::{
     Drawn, Grade, Misdeclared, NotPassing, OracleRecord, Replay, Replayed, Unjudged, replay,
 };
@@ -14,21 +13,27 @@ use present::shell;
 use serde_json::json;
 use triage::oracle::Oracles;
 
-use super::{flags, given, jobs, limits, targets, writable_file, writable_folder};
+use super::junit_file::JunitFile;
+use super::{flags, given, jobs, limits, targets, writable_folder};
 use crate::args::{Common, Run};
 use crate::progress::Progress;
-use crate::{destination, screen};
+use crate::screen;
 use campaign::Exit;
 
 /// Runs saved cases and compares.
 pub(crate) fn run(common: Common, args: &Run) -> anyhow::Result<Exit> {
+    let junit = JunitFile::of("onnxsmith run", args.junit.as_deref());
+    junit.ended(replayed(common, args, &junit))
+}
+
+fn replayed(common: Common, args: &Run, junit: &JunitFile<'_>) -> anyhow::Result<Exit> {
     let cases = triage::stored::find(&args.paths)?;
     if cases.is_empty() {
         bail!("there is no case folder and no .onnx or .onnxtxt file in {}", names(args));
     }
     let targets = targets(&args.on, &limits(args.timeout, &cases))?;
     writable_folder("--out", args.out.as_deref())?;
-    writable_file("--junit", args.junit.as_deref())?;
+    junit.check()?;
     let how = Replay {
         targets: &targets,
         jobs: jobs(args.jobs),
@@ -50,10 +55,7 @@ pub(crate) fn run(common: Common, args: &Run) -> anyhow::Result<Exit> {
         let further = Further { targets: &targets, given: flags(&args.given, common) };
         screen::told(&summary(&replayed, &further))?;
     }
-    if let Some(file) = &args.junit {
-        let text = junit::document("onnxsmith run", &replayed.results);
-        destination::write(file, &text)?;
-    }
+    junit.write(&replayed.results)?;
     let failed = replayed.backends.values().any(campaign::replay::Counts::failed);
     match usable(&replayed) {
         // What is wrong counts before what could not be done.
