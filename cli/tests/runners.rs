@@ -339,6 +339,33 @@ fn a_probe_ends_where_nothing_is_answered() {
     }
 }
 
+/// Two operators.
+const MODEL: &str = "<ir_version: 10, opset_import: [\"\" : 21]>\n\
+                     m (float[3] x) => (float[3] y) { a = Abs(x) y = Add(a, x) }\n";
+
+#[test]
+fn blame_calls_a_refusal_of_a_valid_model_wrong_and_a_lack_not() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = folder.path();
+    fs::write(at.join("m.onnxtxt"), MODEL).expect("a model");
+    for (rate, code, told) in [
+        ("reject=100", 1, "end to end: refused: "),
+        ("exit-with-words=100", 1, "end to end: failed: "),
+        ("lack=100", 2, "end to end: unsupported: "),
+        ("lack=0", 0, "end to end: right"),
+    ] {
+        let engine = chaos(rate);
+        for whole in [&["--whole"][..], &[]] {
+            let args = [&["blame", "m.onnxtxt", "--on", &engine, "--quiet"], whole].concat();
+            let output = onnxsmith(at, &args);
+            let said = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
+            assert_eq!(output.status.code(), Some(code), "{rate}: {said}");
+            assert!(said.contains(told), "{said}");
+            assert_eq!(said.contains("nothing could be judged on chaos:default"), code == 2, "{said}");
+        }
+    }
+}
+
 #[test]
 fn blame_says_how_long_what_hangs_had() {
     let folder = tempfile::tempdir().expect("a folder");

@@ -44,6 +44,8 @@ pub struct Subject {
     written: Bytes,
     /// The model as it is written, without defaults that other values override, if it has any.
     plainer: Option<Bytes>,
+    /// The nodes of the model that targets do not see, as their operators are written out where they are read.
+    pub(crate) unseen: BTreeSet<NodeId>,
     /// What its inputs and outputs are made of.
     pub(crate) interface: Interface,
     /// The program that leads to the model, with the values of its inputs.
@@ -102,6 +104,7 @@ impl Subject {
         let plainer = plainer.map(|program| onnx::encode(&program.write()).into());
         let imported = case::trace(&program, &known)?;
         let inputs = reference::bind(&imported.model, &known).map_err(LocalError::Bind)?;
+        let unseen = imported.unseen();
         let Imported { model, interface, origins, unknown, .. } = imported;
         let (written, composites) = (folder.model, OnceCell::new());
         Ok(Self {
@@ -109,6 +112,7 @@ impl Subject {
             inputs,
             written,
             plainer,
+            unseen,
             interface,
             program,
             known,
@@ -290,6 +294,11 @@ impl Local {
     /// How many operators stand so.
     pub fn count(&self, standing: Standing) -> usize {
         self.operators.iter().filter(|judged| judged.standing == standing).count()
+    }
+
+    /// Whether there is an operator of which it is known whether its result is right.
+    pub fn is_told(&self) -> bool {
+        [Standing::Right, Standing::Suspect, Standing::Wrong].iter().any(|&standing| self.count(standing) > 0)
     }
 
     /// The first operator, in SSA order, that is wrong.
