@@ -366,6 +366,54 @@ fn blame_calls_a_refusal_of_a_valid_model_wrong_and_a_lack_not() {
     }
 }
 
+/// An engine that misbehaves, and whose hello has f32 alone.
+fn of_f32(folder: &Path, rate: &str) -> String {
+    let script = format!(
+        "'{PROGRAM}' worker chaos {rate} | {{\n\
+         IFS= read -r hello\n\
+         printf '%s\\n' \"$hello\" | sed 's/\"dtypes\":{{[^}}]*}}/\"dtypes\":{{\"f32\":\"f32\"}}/'\n\
+         exec cat\n}}\n"
+    );
+    let file = folder.join(rate);
+    fs::write(&file, script).expect("a file");
+    format!("cmd:sh '{}'", file.display())
+}
+
+#[test]
+fn what_comes_of_a_dtype_that_the_hello_lacks_is_no_finding() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = folder.path();
+    for (name, dtype) in [("bool", "bool"), ("f32", "float")] {
+        let model = format!(
+            "<ir_version: 10, opset_import: [\"\" : 21]>\nm ({dtype}[3] x) => ({dtype}[3] y) {{ y = Identity(x) }}\n"
+        );
+        fs::write(at.join(format!("{name}.onnxtxt")), model).expect("a model");
+    }
+    for rate in ["exit-with-words=100", "other-shape=100"] {
+        let engine = of_f32(at, rate);
+        for (args, told) in [
+            (&["run", "bool.onnxtxt"][..], "1 unsupported"),
+            (&["blame", "bool.onnxtxt"], "end to end: unsupported: chaos does not say that it takes bool"),
+            (
+                &["sweep", "--ops", "Identity", "--dtypes", "bool", "--forms", "unary"],
+                "chaos lacks on bool: Identity",
+            ),
+            (
+                &["sweep", "--ops", "Abs,Neg", "--dtypes", "i32,i64", "--forms", "unary"],
+                "chaos lacks every operator on i32, i64\n",
+            ),
+        ] {
+            let output = onnxsmith(at, &[args, &["--on", &engine, "--quiet"]].concat());
+            let said = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
+            assert!(output.status.code() == Some(2) && said.contains(told), "{args:?}: {said}");
+        }
+        for command in ["run", "blame"] {
+            let output = onnxsmith(at, &[command, "f32.onnxtxt", "--on", &engine, "--quiet"]);
+            assert_eq!(output.status.code(), Some(1), "{}", String::from_utf8_lossy(&output.stdout));
+        }
+    }
+}
+
 #[test]
 fn blame_says_how_long_what_hangs_had() {
     let folder = tempfile::tempdir().expect("a folder");

@@ -449,6 +449,9 @@ fn assessed(trial: &Trial, target: &Target, outcome: &Outcome) -> OperatorResult
     let elements = all.iter().map(|comparison| comparison.elements).sum();
     let undecided = elements - all.iter().map(Comparison::compared).sum::<usize>();
     let (standing, why) = match &assessment.verdict {
+        Verdict::Bug(finding) if let Some(why) = target.declines(&trial.model, &BTreeSet::new()) => {
+            (Standing::Open, format!("{why}: {}", finding.detail))
+        }
         Verdict::Bug(finding) if finding.is_refusal() && !trial.is_defined() => (
             Standing::Open,
             format!("it is undefined on these operands, and may be refused: {}", finding.detail),

@@ -150,7 +150,7 @@ impl Subject {
         };
         if let Err(why) = reference::bearable(&self.model, Taps::Outputs) {
             let ran = target.run(self.written_for(target), &named, &self.interface)?;
-            let (answer, why) = without_reference(target, &ran.outcome, why);
+            let (answer, why) = self.without_reference(target, &ran.outcome, why);
             return Ok(Whole { answer, why, seconds: ran.engine_seconds, ..none });
         }
         let started = Instant::now();
@@ -179,6 +179,11 @@ impl Subject {
         outcome: &Outcome,
     ) -> Result<(WholeStanding, String), WorkerError> {
         let assessment = trial.assess(target, outcome);
+        if let Verdict::Bug(finding) = &assessment.verdict
+            && let Some(why) = target.declines(&self.model, &self.unseen)
+        {
+            return Ok((WholeStanding::Unsupported, format!("{why}: {}", finding.detail)));
+        }
         Ok(match outcome {
             Outcome::Outputs(_) => of_outputs(trial, target, outcome, &assessment),
             Outcome::Unsupported { why } => (WholeStanding::Unsupported, why.clone()),
@@ -193,6 +198,27 @@ impl Subject {
             }
             Outcome::Fault(fault) => (WholeStanding::Failed, failure(target, fault)),
         })
+    }
+
+    /// How an answer to a model stands that is too large for the reference, for this reason. Whether the model may be refused is not known
+    /// then: it may be undefined for its inputs.
+    fn without_reference(
+        &self,
+        target: &Target,
+        outcome: &Outcome,
+        reason: String,
+    ) -> (WholeStanding, String) {
+        match outcome {
+            Outcome::Outputs(_) => (WholeStanding::Unjudged, reason),
+            Outcome::Unsupported { why } => (WholeStanding::Unsupported, why.clone()),
+            Outcome::Rejected { message, .. } => {
+                (WholeStanding::Unjudged, format!("{reason}; it refuses: {message}"))
+            }
+            Outcome::Fault(fault) => match target.declines(&self.model, &self.unseen) {
+                Some(why) => (WholeStanding::Unsupported, format!("{why}: {}", failure(target, fault))),
+                None => (WholeStanding::Failed, failure(target, fault)),
+            },
+        }
     }
 
     /// The verdict on a refusal, as `run` has it: what a target declares that it lacks, and what is undefined, it may refuse.
@@ -210,19 +236,6 @@ impl Subject {
         let expected = trial.expected();
         let exam = Exam::new(target, outcome, "", &expected);
         Ok(suspect.conclude(target, trial.is_defined(), verdict, &exam)?.0)
-    }
-}
-
-/// How an answer to a model stands that is too large for the reference, for this reason. Whether a model may be refused is not known
-/// then: it may be undefined for its inputs.
-fn without_reference(target: &Target, outcome: &Outcome, reason: String) -> (WholeStanding, String) {
-    match outcome {
-        Outcome::Outputs(_) => (WholeStanding::Unjudged, reason),
-        Outcome::Unsupported { why } => (WholeStanding::Unsupported, why.clone()),
-        Outcome::Rejected { message, .. } => {
-            (WholeStanding::Unjudged, format!("{reason}; it refuses: {message}"))
-        }
-        Outcome::Fault(fault) => (WholeStanding::Failed, failure(target, fault)),
     }
 }
 

@@ -8,6 +8,7 @@ mod written;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::{Component, Path, PathBuf};
+use std::rc::Rc;
 
 use ir::{Datum, DatumKind, Interface, Stream, Tensor, Wanted};
 use onnx::case::{DataSet, NamedDatum};
@@ -16,7 +17,7 @@ use onnx::{Bytes, CaseFolder};
 use oracles::{Check, Expected, Symptom, Tolerance, Verdict, Why, judge};
 use worker::Outcome;
 
-use judge::References;
+use judge::{Reference, References};
 pub use oracle_record::OracleRecord;
 use oracle_record::OracleResult;
 use result::Judgement;
@@ -346,7 +347,10 @@ impl Exercise<'_> {
             _ => fixed(target, &ran.outcome, &set.inputs, &set.outputs, tolerance),
         };
         let judged = how.oracles.differential.then(judged).into_iter().collect();
-        let Some(reference) = reference.as_ref().filter(|_| !how.oracles.others.is_empty()) else {
+        let is_asked = |reference: &&Rc<Reference>| {
+            !how.oracles.others.is_empty() && reference.declined(target).is_none()
+        };
+        let Some(reference) = reference.as_ref().filter(is_asked) else {
             return Ok((judged, Vec::new()));
         };
         let stream = Stream::new(how.seed).child("case").at(number as u64);
@@ -405,6 +409,24 @@ fn verdict(verdict: &Verdict) -> Judgement {
 
 /// The judgement by outputs that are wanted and a fixed tolerance.
 fn fixed(
+    target: &Target,
+    outcome: &Outcome,
+    inputs: &[NamedDatum],
+    wanted: &[NamedDatum],
+    tolerance: Option<Tolerance>,
+) -> Judgement {
+    let judged = within(target, outcome, inputs, wanted, tolerance);
+    let mut tensors = inputs.iter().chain(wanted).flat_map(|value| value.datum.tensors());
+    match tensors.find_map(|tensor| target.declines_dtype(tensor.dtype())) {
+        Some(why) if judged.grade.is_wrong() => {
+            Judgement::new(Grade::Unsupported, format!("{why}: {}", judged.why))
+        }
+        _ => judged,
+    }
+}
+
+/// The same, of a target that takes the dtypes.
+fn within(
     target: &Target,
     outcome: &Outcome,
     inputs: &[NamedDatum],
