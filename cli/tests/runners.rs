@@ -214,7 +214,11 @@ fn two_programs_of_one_name_are_two_engines() {
     let engines: Vec<_> =
         identity["targets"].as_array().expect("targets").iter().map(|t| (&t["name"], &t["engine"])).collect();
     assert_eq!(engines[0], (&"chaos:default".into(), &first.into()));
-    assert_eq!(engines[1], (&"chaos#2:default".into(), &second.into()));
+    assert_eq!(engines[1], (&"chaos#2:default".into(), &second.clone().into()));
+    one_case(at);
+    let ran = onnxsmith(at, &["run", "cases", "--on", &format!("{},{second}", chaos("lack=0"))]);
+    let told = String::from_utf8_lossy(&ran.stdout).into_owned();
+    assert!(told.contains(&format!("chaos is {}\nchaos#2 is {second}\n", chaos("lack=0"))), "{told}");
     // Each has its own findings.
     for cluster in report["clusters"].as_array().expect("clusters") {
         let signature = cluster["signature"].as_str().unwrap_or_default();

@@ -1,6 +1,6 @@
 //! `onnxsmith run`
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use anyhow::bail;
@@ -161,6 +161,7 @@ fn summary(replayed: &Replayed, further: &Further<'_>) -> String {
             .collect();
         out += &format!("{backend}: {}\n", counts.join(", "));
     }
+    out += &numbered(further.targets);
     for of_case in replayed.not_passing.chunk_by(|one, other| one.case == other.case) {
         out += &not_passing(of_case, further);
     }
@@ -179,6 +180,21 @@ fn summary(replayed: &Replayed, further: &Further<'_>) -> String {
         out += &format!("{}: run without the shapes that it declares: {why}\n", case.display());
     }
     out
+}
+
+/// Which command is which engine, where programs give the same name.
+fn numbered(targets: &[Target]) -> String {
+    let has_number = |target: &Target| target.backend.contains('#');
+    let shared: BTreeSet<&str> = targets
+        .iter()
+        .filter(|target| has_number(target))
+        .filter_map(|t| t.backend.split('#').next())
+        .collect();
+    let engines = targets.chunk_by(Target::is_beside).map(|levels| &levels[0]);
+    let is_shared =
+        |target: &&Target| target.backend.split('#').next().is_some_and(|name| shared.contains(name));
+    let told = |target: &Target| format!("{} is {}\n", target.backend, target.engine);
+    engines.filter(is_shared).map(told).collect()
 }
 
 fn is_same_oracle(one: &OracleRecord, other: &OracleRecord) -> bool {
