@@ -5,6 +5,7 @@ mod oracle_record;
 mod result;
 mod written;
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::{Component, Path, PathBuf};
@@ -70,8 +71,9 @@ impl<'a> Replay<'a> {
 /// Runs each case on each target. The order of the result is that of the cases, whatever the number of jobs.
 pub fn replay(cases: &[PathBuf], how: &Replay<'_>, on_case: &(dyn Fn() + Sync)) -> Replayed {
     let named: Vec<(&PathBuf, PathBuf)> = cases.iter().zip(names(cases)).collect();
+    let of_some = if cases.len() > 1 { sizes_of_some(cases, &how.given) } else { BTreeSet::new() };
     let done = threads::each(how.jobs, &named, |(path, name)| {
-        let ran = one(path, name, how);
+        let ran = one(path, name, how, &of_some);
         on_case();
         ran
     });
@@ -149,8 +151,30 @@ fn names(paths: &[PathBuf]) -> Vec<PathBuf> {
     (0..paths.len()).map(|i| last(i, lengths[i]).iter().collect()).collect()
 }
 
-/// Runs one case.
-fn one(path: &Path, name: &Path, how: &Replay<'_>) -> CaseResult {
+/// The names of given sizes that some of several models leave open: the others need not.
+fn sizes_of_some(cases: &[PathBuf], given: &UserInputs) -> BTreeSet<String> {
+    if given.sizes.is_empty() {
+        return BTreeSet::new();
+    }
+    let open = |path: &PathBuf| invent::open_sizes(&stored::read(path).ok()?).ok();
+    cases.iter().filter_map(open).flatten().filter(|name| given.sizes.contains_key(name)).collect()
+}
+
+/// What is given of a model's inputs, without sizes that others of several models leave open and this one does not.
+fn given_of<'g>(
+    folder: &CaseFolder,
+    given: &'g UserInputs,
+    of_some: &BTreeSet<String>,
+) -> Cow<'g, UserInputs> {
+    let open = if of_some.is_empty() { None } else { invent::open_sizes(folder).ok() };
+    let Some(open) = open else { return Cow::Borrowed(given) };
+    let mut given = given.clone();
+    given.sizes.retain(|name, _| open.contains(name) || !of_some.contains(name));
+    Cow::Owned(given)
+}
+
+/// Runs one case; some of all models leave the given sizes of these names open.
+fn one(path: &Path, name: &Path, how: &Replay<'_>, of_some: &BTreeSet<String>) -> CaseResult {
     let everywhere = |judgement: Judgement| CaseResult::of(vec![judgement; how.targets.len()]);
     let mut folder = match stored::read(path) {
         Ok(folder) => folder,
@@ -169,7 +193,8 @@ fn one(path: &Path, name: &Path, how: &Replay<'_>) -> CaseResult {
     let mut sets = folder.sets.clone();
     let (mut drawn, mut misdeclared) = (DrawnInputs::default(), None);
     if sets.is_empty() {
-        match invent(&mut folder, &how.given, how.seed) {
+        let given = given_of(&folder, &how.given, of_some);
+        match invent::invent(&mut folder, &given, how.seed) {
             Ok(invented) => {
                 if let Some(Err(e)) = how.out.map(|out| written::inputs(&out.join(name), &invented.set)) {
                     return everywhere(Judgement::new(
