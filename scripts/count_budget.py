@@ -6,7 +6,8 @@
 
 CASES is a folder of cases or models. Types come from ONNX's shape inference, functions are inlined by ONNX's inliner. Models of which
 values decide what is computed or how large it is (loops, branches, sizes that are names, parameters that are computed) are skipped, and
-it is said how many: case.json has what they lead to.
+it is said how many: case.json has what they lead to. So are those with values that are no tensors of numbers, or of which ONNX's
+inference does not tell the type, and with operators that are written out in others where they are read (LSTM, Attention).
 Exit code 1 where a model exceeds a limit, or is counted otherwise in its case.json.
 """
 
@@ -19,7 +20,7 @@ import sys
 
 import numpy as np
 import onnx
-from onnx import AttributeProto, helper, inliner, numpy_helper, shape_inference
+from onnx import AttributeProto, TensorProto, helper, inliner, numpy_helper, shape_inference
 
 MOVES = set(
     "Compress Concat DepthToSpace SpaceToDepth Dropout Expand EyeLike Flatten Gather GatherElements GatherND OneHot Pad Reshape ReverseSequence Shape "
@@ -39,6 +40,13 @@ PARAMETERS = {
     **dict.fromkeys("Reshape Expand Tile Squeeze Unsqueeze Split TopK OneHot CumSum CumProd Trilu".split(), [1]),
     "Slice": [1, 2, 3, 4], "Pad": [1, 3],
 }  # fmt: skip
+# Operators that are written out in others, which are counted then.
+WRITTEN_OUT = set(
+    "AffineGrid Attention Bernoulli BlackmanWindow CausalConvWithState CenterCropPad Col2Im ConvInteger DFT DeformConv GRU HammingWindow HannWindow "
+    "LSTM LinearAttention MatMulInteger MaxRoiPool MaxUnpool MelWeightMatrix NegativeLogLikelihoodLoss NonMaxSuppression QLinearConv QLinearMatMul "
+    "RNN RandomNormal RandomNormalLike RandomUniform RandomUniformLike Range Resize RoiAlign RotaryEmbedding STFT SoftmaxCrossEntropyLoss SwiGLU "
+    "TensorScatter Unique".split()
+)
 # One for each element of the output and each operand.
 PER_OPERAND = {"Max", "Min", "Sum", "Mean"}
 
@@ -94,6 +102,11 @@ def flops(node, shape, constants):
     return sum(math.prod(shape) for shape in y)
 
 
+def is_counted(value_type):
+    """Whether it is a tensor of numbers of which the dtype is known."""
+    return value_type.tensor_type.elem_type not in (TensorProto.UNDEFINED, TensorProto.STRING)
+
+
 def size(value_type):
     dims = [d.dim_value for d in value_type.shape.dim]
     return math.prod(dims) * helper.tensor_dtype_to_np_dtype(value_type.elem_type).itemsize, dims
@@ -119,7 +132,11 @@ def count(path):
     # Not strict: of LpPool's windows that begin in the padding at the end (ceil_mode), ONNX's inference leaves out one at
     # most. What the model declares stands.
     graph = shape_inference.infer_shapes(model, data_prop=True).graph
-    values = {v.name: size(v.type.tensor_type) for v in [*graph.input, *graph.value_info, *graph.output]}
+    ports = [*graph.input, *graph.value_info, *graph.output]
+    operators = {n.op_type for n in graph.node}
+    if not all(is_counted(v.type) for v in ports) or operators & WRITTEN_OUT:
+        return None
+    values = {v.name: size(v.type.tensor_type) for v in ports}
     constants = {t.name: numpy_helper.to_array(t) for t in graph.initializer}
     for t in graph.initializer:
         values[t.name] = size(helper.make_tensor_type_proto(t.data_type, t.dims).tensor_type)
@@ -130,6 +147,8 @@ def count(path):
     if is_program(graph, constants):
         return None
     nodes = [n for n in graph.node if n.op_type != "Constant"]
+    if any(name and name not in values for n in nodes for name in n.output):
+        return None
     held = {v.name for v in graph.input} | set(constants)
     last = {name: i for i, n in enumerate(nodes) for name in [*n.output, *n.input] if name}
     last.update({v.name: len(nodes) for v in graph.output})
@@ -174,7 +193,7 @@ def main():
         if any(f > most for f, most in zip(found, (args.max_flops, args.max_memory, args.max_total))):
             over += 1
             print(f"{path}: {found} is over the limit")
-    print(f"{len(taken)} models, {over} over a limit, {wrong} told otherwise by case.json; {programs} programs skipped")
+    print(f"{len(taken)} models, {over} over a limit, {wrong} told otherwise by case.json; {programs} skipped")
     if not taken:
         sys.exit(bool(models) and "none of the models can be counted")
     for i, name in enumerate(("FLOPs", "peak bytes", "total bytes")):

@@ -20,6 +20,8 @@ pub enum TestResult {
     Passed,
     /// The test failed: a short name of the failure, and the details.
     Failed(String, String),
+    /// What was to be tested could not be: a short name of what kept it from that, and the details.
+    Error(String, String),
     /// The test was not run, and why.
     Skipped(String),
 }
@@ -28,11 +30,12 @@ pub enum TestResult {
 pub fn document(suite: &str, cases: &[TestCase]) -> String {
     let count = |f: fn(&TestResult) -> bool| cases.iter().filter(|c| f(&c.result)).count();
     let failures = count(|r| matches!(r, TestResult::Failed(..)));
+    let errors = count(|r| matches!(r, TestResult::Error(..)));
     let skipped = count(|r| matches!(r, TestResult::Skipped(_)));
     let mut out = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
     let _ = writeln!(
         out,
-        "<testsuite name=\"{}\" tests=\"{}\" failures=\"{failures}\" skipped=\"{skipped}\">",
+        "<testsuite name=\"{}\" tests=\"{}\" failures=\"{failures}\" errors=\"{errors}\" skipped=\"{skipped}\">",
         escape(suite),
         cases.len()
     );
@@ -41,19 +44,18 @@ pub fn document(suite: &str, cases: &[TestCase]) -> String {
             write!(out, "  <testcase classname=\"{}\" name=\"{}\"", escape(&case.class), escape(&case.name));
         let _ = match &case.result {
             TestResult::Passed => writeln!(out, "/>"),
-            TestResult::Failed(what, detail) => {
-                writeln!(
-                    out,
-                    "><failure message=\"{}\">{}</failure></testcase>",
-                    escape(what),
-                    escape(detail)
-                )
-            }
+            TestResult::Failed(what, detail) => writeln!(out, "{}", wrong("failure", what, detail)),
+            TestResult::Error(what, detail) => writeln!(out, "{}", wrong("error", what, detail)),
             TestResult::Skipped(why) => writeln!(out, "><skipped message=\"{}\"/></testcase>", escape(why)),
         };
     }
     out.push_str("</testsuite>\n");
     out
+}
+
+/// The rest of a test's element, with what went wrong in it.
+fn wrong(element: &str, what: &str, detail: &str) -> String {
+    format!("><{element} message=\"{}\">{}</{element}></testcase>", escape(what), escape(detail))
 }
 
 /// Text as XML allows it: markup escaped, characters that XML 1.0 excludes replaced.

@@ -12,7 +12,7 @@ pub(crate) fn with_advice(error: &(dyn Error + 'static)) -> String {
 fn of(error: &(dyn Error + 'static)) -> &'static str {
     match error.downcast_ref() {
         Some(StoreError::Exists { .. }) => "; go on with it by --resume, or give --out another folder",
-        Some(StoreError::Occupied { .. }) => "; give --out another folder",
+        Some(StoreError::Occupied { .. } | StoreError::IntoPart { .. }) => "; give --out another folder",
         Some(StoreError::Damaged { .. }) => ", and a new campaign needs another --out",
         Some(StoreError::Full { .. }) => ", so free some space and go on with --resume",
         _ => match error.downcast_ref() {

@@ -37,6 +37,24 @@ fn what_is_asked_for_alone_is_in_every_model() {
     }
 }
 
+/// A campaign may run fewer cases than it was asked for.
+#[test]
+fn cases_that_cannot_be_made_are_counted_and_the_first_is_told() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let args =
+        ["fuzz", "--on", "cpu", "--ops", "Conv:f32", "--nodes", "1", "--max-memory", "40", "--cases", "20"];
+    let output = program::onnxsmith(folder.path(), &[&args[..], &["--quiet"]].concat());
+    let told = String::from_utf8_lossy(&output.stdout).into_owned();
+    let words = |before: &str| told.lines().find_map(|line| line.strip_prefix(before)).unwrap_or(&told);
+    let left_out = words("not made, or not judged on an engine: ");
+    assert!(
+        left_out.contains(" cases, the first: case ") && left_out.contains("nothing can be drawn"),
+        "{told}"
+    );
+    let count = |text: &str| text.split(' ').next().and_then(|count| count.parse::<u64>().ok());
+    assert_eq!(count(&told).zip(count(left_out)).map(|(ran, left_out)| ran + left_out), Some(20), "{told}");
+}
+
 /// The inputs that value search adds count as well.
 #[test]
 fn budgets_hold_with_values() {

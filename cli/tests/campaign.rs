@@ -154,6 +154,15 @@ fn shards_are_merged_by_a_command() {
     let refused = merge(&["1-2"]);
     let said = String::from_utf8_lossy(&refused.stderr);
     assert!(refused.status.code() == Some(2) && said.contains("part 2/2 is missing"), "{said}");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_onnxsmith"));
+    let into_part = command.args(["merge", "1-2", "2-2", "--out", "1-2"]).current_dir(at).output();
+    let into_part = into_part.expect("the program starts");
+    let said = String::from_utf8_lossy(&into_part.stderr);
+    assert!(
+        into_part.status.code() == Some(2)
+            && said.contains("1-2 is one of the parts that are merged; give --out"),
+        "{said}"
+    );
     assert_eq!(merge(&["1-2", "2-2"]).status.code(), Some(1));
     assert_eq!(report(at, "merged"), report(at, "whole"));
     for cluster in report(at, "merged").0.clusters {

@@ -77,9 +77,13 @@ fn what_is_not_of_the_model_is_told_with_what_is() {
     let at = folder.path();
     fs::write(at.join("m.onnxtxt"), MODEL).expect("a model");
     fs::write(at.join("shape.npy"), shape()).expect("a shape");
+    // A TensorProto of one string, "ab".
+    fs::write(at.join("strings.pb"), [0x08, 0x01, 0x10, 0x08, 0x32, 0x02, b'a', b'b']).expect("a tensor");
     for (more, parts) in [
         (&["--dim", "bath=4"][..], ["no open size `bath`", "batch, z[0]"]),
         (&["--input", "size=shape.npy"], ["no input `size`", "x, z, shape"]),
+        (&["--input", "y=strings.pb"], ["no input `y`", "x, z, shape"]),
+        (&["--input", "shape=arrays.npz"], ["an .npz holds several arrays", "--input shape=FILE.npy"]),
         (&["--input", "shape=none.npy"], ["none.npy", "No such file"]),
         (&["--input", "shape=m.onnxtxt"], ["m.onnxtxt", "tensor"]),
         (&["--dim", "batch"], ["`batch` is no size", "batch=4"]),
@@ -97,6 +101,23 @@ fn what_is_not_of_the_model_is_told_with_what_is() {
     let (code, text) = run(at, &["--dim", "batch=1", "--dim", "z[0]=0", "--json"]);
     assert_eq!(code, Some(0), "{text}");
     assert!(text.contains("\"pass\": 1"), "{text}");
+}
+
+#[test]
+fn a_size_is_of_one_of_several_models_at_least() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = folder.path();
+    for (name, size) in [("m", "batch"), ("other", "rows")] {
+        let model = format!(
+            "<ir_version: 10, opset_import: [\"\" : 21]>\nm (float[{size}] x) => (float[{size}] y) {{ y = Abs(x) }}\n"
+        );
+        fs::write(at.join(format!("{name}.onnxtxt")), model).expect("a model");
+    }
+    let (code, text) = run(at, &["other.onnxtxt", "--dim", "batch=2"]);
+    assert!(code == Some(0) && text.contains("2 pass") && text.contains("sizes drawn: rows="), "{text}");
+    assert!(!text.contains("batch="), "{text}");
+    let (code, text) = run(at, &["other.onnxtxt", "--dim", "bath=2"]);
+    assert!(code == Some(2) && text.matches("no open size `bath`").count() >= 2, "{text}");
 }
 
 #[test]

@@ -155,6 +155,32 @@ fn a_program_is_called_as_it_says_and_replayed_as_it_was_started() {
 }
 
 #[test]
+fn a_campaign_in_which_nothing_was_compared_has_not_done_what_was_asked() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = folder.path();
+    // It lacks now what a file says that it has.
+    let lacking = chaos("lack=100");
+    let has = format!(
+        "format = 1\nengine = \"{lacking}\"\nversion = \"{}\"\naccuracy = \"tight\"\nopset = 28\n\
+         dtypes = [\"f32\", \"i32\"]\nfunctions = true\noverrides_defaults = true\n",
+        env!("CARGO_PKG_VERSION")
+    );
+    fs::write(at.join("has.toml"), has).expect("a file");
+    for (on, reason) in [(lacking.clone(), "; most often: unsupported"), (format!("cpu,{lacking}"), "")] {
+        let args =
+            ["--ops", "Add", "--nodes", "1", "--cases", "8", "--probed", "has.toml", "--junit", "junit.xml"];
+        let output = onnxsmith(at, &[&["fuzz", "--on", &on][..], &args].concat());
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        assert!(said.contains(&format!("nothing was compared on chaos:default{reason}")), "{said}");
+        let junit = fs::read_to_string(at.join("junit.xml")).expect("a file");
+        let error =
+            "classname=\"chaos:default\" name=\"cases are compared\"><error message=\"nothing was compared\"";
+        assert!(junit.contains("errors=\"1\"") && junit.contains(error), "{junit}");
+    }
+}
+
+#[test]
 fn what_an_engine_says_before_it_dies_is_kept_and_shown() {
     let folder = tempfile::tempdir().expect("a folder");
     let at = folder.path();
@@ -188,7 +214,11 @@ fn two_programs_of_one_name_are_two_engines() {
     let engines: Vec<_> =
         identity["targets"].as_array().expect("targets").iter().map(|t| (&t["name"], &t["engine"])).collect();
     assert_eq!(engines[0], (&"chaos:default".into(), &first.into()));
-    assert_eq!(engines[1], (&"chaos#2:default".into(), &second.into()));
+    assert_eq!(engines[1], (&"chaos#2:default".into(), &second.clone().into()));
+    one_case(at);
+    let ran = onnxsmith(at, &["run", "cases", "--on", &format!("{},{second}", chaos("lack=0"))]);
+    let told = String::from_utf8_lossy(&ran.stdout).into_owned();
+    assert!(told.contains(&format!("chaos is {}\nchaos#2 is {second}\n", chaos("lack=0"))), "{told}");
     // Each has its own findings.
     for cluster in report["clusters"].as_array().expect("clusters") {
         let signature = cluster["signature"].as_str().unwrap_or_default();
@@ -310,6 +340,81 @@ fn a_probe_ends_where_nothing_is_answered() {
         let said = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(2), "{said}");
         assert!(said.contains("of 20 models it answered none") && said.contains(does), "{said}");
+    }
+}
+
+/// Two operators.
+const MODEL: &str = "<ir_version: 10, opset_import: [\"\" : 21]>\n\
+                     m (float[3] x) => (float[3] y) { a = Abs(x) y = Add(a, x) }\n";
+
+#[test]
+fn blame_calls_a_refusal_of_a_valid_model_wrong_and_a_lack_not() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = folder.path();
+    fs::write(at.join("m.onnxtxt"), MODEL).expect("a model");
+    for (rate, code, told) in [
+        ("reject=100", 1, "end to end: refused: "),
+        ("exit-with-words=100", 1, "end to end: failed: "),
+        ("lack=100", 2, "end to end: unsupported: "),
+        ("lack=0", 0, "end to end: right"),
+    ] {
+        let engine = chaos(rate);
+        for whole in [&["--whole"][..], &[]] {
+            let args = [&["blame", "m.onnxtxt", "--on", &engine, "--quiet"], whole].concat();
+            let output = onnxsmith(at, &args);
+            let said = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
+            assert_eq!(output.status.code(), Some(code), "{rate}: {said}");
+            assert!(said.contains(told), "{said}");
+            assert_eq!(said.contains("nothing could be judged on chaos:default"), code == 2, "{said}");
+        }
+    }
+}
+
+/// An engine that misbehaves, and whose hello has f32 alone.
+fn of_f32(folder: &Path, rate: &str) -> String {
+    let script = format!(
+        "'{PROGRAM}' worker chaos {rate} | {{\n\
+         IFS= read -r hello\n\
+         printf '%s\\n' \"$hello\" | sed 's/\"dtypes\":{{[^}}]*}}/\"dtypes\":{{\"f32\":\"f32\"}}/'\n\
+         exec cat\n}}\n"
+    );
+    let file = folder.join(rate);
+    fs::write(&file, script).expect("a file");
+    format!("cmd:sh '{}'", file.display())
+}
+
+#[test]
+fn what_comes_of_a_dtype_that_the_hello_lacks_is_no_finding() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = folder.path();
+    for (name, dtype) in [("bool", "bool"), ("f32", "float")] {
+        let model = format!(
+            "<ir_version: 10, opset_import: [\"\" : 21]>\nm ({dtype}[3] x) => ({dtype}[3] y) {{ y = Identity(x) }}\n"
+        );
+        fs::write(at.join(format!("{name}.onnxtxt")), model).expect("a model");
+    }
+    for rate in ["exit-with-words=100", "other-shape=100"] {
+        let engine = of_f32(at, rate);
+        for (args, told) in [
+            (&["run", "bool.onnxtxt"][..], "1 unsupported"),
+            (&["blame", "bool.onnxtxt"], "end to end: unsupported: chaos does not say that it takes bool"),
+            (
+                &["sweep", "--ops", "Identity", "--dtypes", "bool", "--forms", "unary"],
+                "chaos lacks on bool: Identity",
+            ),
+            (
+                &["sweep", "--ops", "Abs,Neg", "--dtypes", "i32,i64", "--forms", "unary"],
+                "chaos lacks every operator on i32, i64\n",
+            ),
+        ] {
+            let output = onnxsmith(at, &[args, &["--on", &engine, "--quiet"]].concat());
+            let said = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
+            assert!(output.status.code() == Some(2) && said.contains(told), "{args:?}: {said}");
+        }
+        for command in ["run", "blame"] {
+            let output = onnxsmith(at, &[command, "f32.onnxtxt", "--on", &engine, "--quiet"]);
+            assert_eq!(output.status.code(), Some(1), "{}", String::from_utf8_lossy(&output.stdout));
+        }
     }
 }
 

@@ -3,7 +3,8 @@
 mod program;
 
 use std::path::Path;
-use std::process::Output;
+use std::process::{Command, Output, Stdio};
+use std::time::Duration;
 
 use serde_json::Value;
 
@@ -43,6 +44,7 @@ fn rows_are_as_documented_and_do_not_depend_on_jobs() {
     for key in ["seed", "opset", "samples", "cases"] {
         assert!(identity["scope"][key].is_number(), "{key}: {identity}");
     }
+    assert_eq!(one["parts"]["done"], one["parts"]["of"], "{one}");
     assert_eq!(one["rows"], json(folder.path(), &[SMALL, &["--jobs", "3"]].concat())["rows"]);
 }
 
@@ -73,6 +75,47 @@ fn a_folder_has_the_page_goes_on_and_is_compared_with() {
         csv.starts_with("op,dtype,form,backend,elements,") && csv.contains("\nNeg,i8,unary,cpu,256,"),
         "{csv}"
     );
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupted_sweep_says_how_many_parts_have_run() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = folder.path();
+    let args = [
+        "sweep",
+        "--quiet",
+        "--json",
+        "--jobs",
+        "1",
+        "--on",
+        "cpu",
+        "--ops",
+        "Neg,Abs,Tanh",
+        "--dtypes",
+        "f32",
+    ];
+    let mut command = Command::new(env!("CARGO_BIN_EXE_onnxsmith"));
+    command.args(args).args(["--samples", "full", "--out", "sweep"]).current_dir(at);
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the program starts");
+    // The first line says what the sweep is.
+    let lines =
+        || std::fs::read_to_string(at.join("sweep/parts.jsonl")).map_or(0, |text| text.lines().count());
+    while lines() < 2 {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let killed = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill");
+    assert!(killed.success());
+    let output = child.wait_with_output().expect("an end");
+    assert_eq!(output.status.code(), Some(130), "{}", String::from_utf8_lossy(&output.stderr));
+    let parts = object(&output)["parts"].clone();
+    let [done, of] = [&parts["done"], &parts["of"]].map(|count| count.as_u64().expect("a count"));
+    assert!(0 < done && done < of, "{parts}");
+    let page = std::fs::read_to_string(at.join("sweep/index.html")).expect("a page");
+    assert!(page.contains(&format!("<h1>Stopped after {done} of {of} parts. So far: ")), "{page}");
+    let stored = std::fs::read(at.join("sweep/sweep.json")).expect("a file");
+    let stored: Value = serde_json::from_slice(&stored).expect("JSON");
+    assert_eq!(stored["parts"], parts);
 }
 
 #[test]

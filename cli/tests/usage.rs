@@ -155,6 +155,26 @@ fn wrong_usage_exits_with_2_and_names_the_thing() {
 }
 
 #[test]
+fn a_command_that_fails_leaves_its_error_in_place_of_earlier_results() {
+    let folder = folder();
+    let file = folder.path().join("results.xml");
+    for args in [
+        &["fuzz", "--on", "cmd:./absent", "--cases", "1"][..],
+        &["run", "good", "--on", "cmd:./absent"],
+        &["run", "empty", "--on", "cpu"],
+    ] {
+        fs::write(&file, "yesterday's").expect("a file");
+        let output = onnxsmith(folder.path(), &[args, &["--junit", "results.xml"]].concat());
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        let written = fs::read_to_string(&file).expect("a file");
+        let why = said.trim_end().strip_prefix("onnxsmith: ").expect("an error");
+        assert!(written.contains("tests=\"1\"") && written.contains("errors=\"1\""), "{written}");
+        assert!(written.contains(&format!("results\">{why}</error>")), "{why} is not in {written}");
+    }
+}
+
+#[test]
 fn a_broken_case_is_named_and_does_not_hide_the_others() {
     let folder = folder();
     for (path, wanted) in [

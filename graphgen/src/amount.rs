@@ -8,6 +8,9 @@ use crate::settings::HIGHEST_RANK;
 /// Units of a thousand, a million and so on; a `B` may follow (`20GB`).
 const UNITS: [(char, f64); 4] = [('K', 1e3), ('M', 1e6), ('G', 1e9), ('T', 1e12)];
 
+/// The largest amount that is written with a unit or an exponent.
+const MOST: f64 = 1e18;
+
 /// A whole number that is not negative.
 pub fn amount(text: &str) -> Result<u64, String> {
     let wanted = || format!("`{text}` is no amount; write 500000, 1e6, 2K or 20G");
@@ -22,9 +25,10 @@ pub fn amount(text: &str) -> Result<u64, String> {
         return Ok(whole);
     }
     let value = digits.parse::<f64>().map_err(|_| wanted())? * factor;
-    // Beyond that not every whole number is a double, and `1.5` is none.
-    let is_whole = value.fract() == 0.0 && (0.0..=9e15).contains(&value);
-    if is_whole { Ok(value as u64) } else { Err(wanted()) }
+    if value > MOST {
+        return Err(format!("`{text}` is too large; write {MOST:e} at most"));
+    }
+    if value.fract() == 0.0 { Ok(value as u64) } else { Err(wanted()) }
 }
 
 /// An amount above 0.
@@ -85,6 +89,7 @@ mod tests {
             ("1.5G", 1_500_000_000),
             ("2.5e3", 2_500),
             ("20GB", 20_000_000_000),
+            ("1e18", 1_000_000_000_000_000_000),
             ("18446744073709551615", u64::MAX),
         ] {
             assert_eq!(amount(text), Ok(value), "{text}");
@@ -92,6 +97,7 @@ mod tests {
         for text in ["", "K", "1.5", "-1", "+1", "1e30", "1X", "nan", "inf", "1 K", "é", "1K2"] {
             assert!(amount(text).is_err(), "{text}");
         }
+        assert!(amount("1e19").is_err_and(|why| why.contains("`1e19` is too large; write 1e18 at most")));
         assert!(positive("0").is_err());
     }
 

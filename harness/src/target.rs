@@ -15,7 +15,7 @@ use oracles::metamorphic::Fidelity;
 use worker::protocol::WRITTEN;
 use worker::{self, Description, Engine, EngineSpec, Limits, Outcome, Pool, Run, Stage};
 
-use crate::case::Case;
+use crate::case::{self, Case};
 use crate::hurry::{self, Hurry};
 use crate::naming;
 use crate::reference::REFERENCE;
@@ -460,6 +460,18 @@ impl Target {
     /// What a case needs and the engine lacks, if anything.
     pub fn lacks_of(&self, case: &Case) -> Option<String> {
         self.support.lacks_of(case)
+    }
+
+    /// Why the engine does not take a model, if its hello lacks one of the model's dtypes. Only models that a user names are sent all the
+    /// same, and what is not right then is no finding: it was said not to be accepted.
+    pub fn declines(&self, model: &Model, unseen: &BTreeSet<NodeId>) -> Option<String> {
+        case::dtypes(model, unseen).iter().find_map(|dtype| self.declines_dtype(dtype))
+    }
+
+    /// Why the engine does not take a dtype, if its hello lacks it.
+    pub fn declines_dtype(&self, dtype: DType) -> Option<String> {
+        let is_missing = !self.description().dtypes.contains_key(dtype.name());
+        is_missing.then(|| format!("{} does not say that it takes {dtype}", self.backend))
     }
 
     /// What a model needs and the engine lacks, if anything; of its nodes the engine does not see some.

@@ -19,6 +19,22 @@ pub struct Rows {
     pub pairs: Vec<Pair>,
 }
 
+/// How many of a sweep's parts have run: fewer than all where it was interrupted.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+pub struct PartCount {
+    /// How many have.
+    pub done: usize,
+    /// How many there are.
+    pub of: usize,
+}
+
+impl PartCount {
+    /// Whether all have run.
+    pub fn is_whole(self) -> bool {
+        self.done == self.of
+    }
+}
+
 /// An operator on a dtype on a backend.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Row {

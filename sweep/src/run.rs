@@ -88,6 +88,11 @@ fn ran(
     let mut outputs: Vec<Option<Vec<Tensor>>> = Vec::new();
     let mut answers = Vec::new();
     for target in targets {
+        if let Some(why) = target.declines(&trial.model, &BTreeSet::new()) {
+            answers.push(TargetAnswer::Lacks(why));
+            outputs.push(None);
+            continue;
+        }
         let outcome = target.run(&trial.onnx, &trial.inputs, &trial.interface)?.outcome;
         let reference = reference(&trial, target);
         let (answer, tensors) = answer(&trial, &part.name, target, reference, &outcome)?;

@@ -111,7 +111,7 @@ fn of_pair(pair: &Between) -> String {
     format!("{} {} ({} ULP, p99 {})", pair.op, pair.dtype, ulps(pair.max_ulp), ulps(pair.p99_ulp))
 }
 
-/// What backends lack altogether, by backend.
+/// What backends lack altogether, by backend. Dtypes on which a backend lacks all operators of several stand together.
 fn lacking(rows: &Rows) -> String {
     let mut by_backend: BTreeMap<&str, BTreeMap<&str, Vec<&str>>> = BTreeMap::new();
     for row in rows.rows.iter().filter(|row| !row.has_answers() && row.lacks.is_some()) {
@@ -119,6 +119,16 @@ fn lacking(rows: &Rows) -> String {
     }
     let mut out = String::new();
     for (backend, by_dtype) in by_backend {
+        let of_all = |dtype: &str, lacking: usize| {
+            let swept = rows.rows.iter().filter(|row| row.backend == backend && row.dtype == dtype);
+            lacking > 1 && swept.count() == lacking
+        };
+        let (whole, by_dtype): (BTreeMap<_, _>, BTreeMap<_, _>) =
+            by_dtype.into_iter().partition(|(dtype, operators)| of_all(dtype, operators.len()));
+        if !whole.is_empty() {
+            let dtypes: Vec<&str> = whole.into_keys().collect();
+            out += &format!("\n{backend} lacks every operator on {}", dtypes.join(", "));
+        }
         for (dtype, operators) in by_dtype {
             out += &format!("\n{backend} lacks on {dtype}: {}", operators.join(", "));
         }

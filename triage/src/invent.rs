@@ -112,6 +112,12 @@ pub fn invent_any(folder: &mut CaseFolder, given: &UserInputs, seed: u64) -> Res
     invented(folder, given, seed, Dear::Draw)
 }
 
+/// The sizes that a model leaves open, by the names that the user has for them.
+pub fn open_sizes(folder: &CaseFolder) -> Result<BTreeSet<String>, onnx::Error> {
+    let program = folder.decode().and_then(Program::read)?;
+    Ok(import::inputs(&program)?.iter().flat_map(InputType::open).collect())
+}
+
 /// What to do about a model that is too large for the reference.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Dear {

@@ -44,6 +44,8 @@ pub struct Subject {
     written: Bytes,
     /// The model as it is written, without defaults that other values override, if it has any.
     plainer: Option<Bytes>,
+    /// The nodes of the model that targets do not see, as their operators are written out where they are read.
+    pub(crate) unseen: BTreeSet<NodeId>,
     /// What its inputs and outputs are made of.
     pub(crate) interface: Interface,
     /// The program that leads to the model, with the values of its inputs.
@@ -102,6 +104,7 @@ impl Subject {
         let plainer = plainer.map(|program| onnx::encode(&program.write()).into());
         let imported = case::trace(&program, &known)?;
         let inputs = reference::bind(&imported.model, &known).map_err(LocalError::Bind)?;
+        let unseen = imported.unseen();
         let Imported { model, interface, origins, unknown, .. } = imported;
         let (written, composites) = (folder.model, OnceCell::new());
         Ok(Self {
@@ -109,6 +112,7 @@ impl Subject {
             inputs,
             written,
             plainer,
+            unseen,
             interface,
             program,
             known,
@@ -292,6 +296,11 @@ impl Local {
         self.operators.iter().filter(|judged| judged.standing == standing).count()
     }
 
+    /// Whether there is an operator of which it is known whether its result is right.
+    pub fn is_told(&self) -> bool {
+        [Standing::Right, Standing::Suspect, Standing::Wrong].iter().any(|&standing| self.count(standing) > 0)
+    }
+
     /// The first operator, in SSA order, that is wrong.
     pub fn first_wrong(&self) -> Option<&Judged> {
         self.operators.iter().find(|judged| judged.standing == Standing::Wrong)
@@ -440,6 +449,9 @@ fn assessed(trial: &Trial, target: &Target, outcome: &Outcome) -> OperatorResult
     let elements = all.iter().map(|comparison| comparison.elements).sum();
     let undecided = elements - all.iter().map(Comparison::compared).sum::<usize>();
     let (standing, why) = match &assessment.verdict {
+        Verdict::Bug(finding) if let Some(why) = target.declines(&trial.model, &BTreeSet::new()) => {
+            (Standing::Open, format!("{why}: {}", finding.detail))
+        }
         Verdict::Bug(finding) if finding.is_refusal() && !trial.is_defined() => (
             Standing::Open,
             format!("it is undefined on these operands, and may be refused: {}", finding.detail),

@@ -12,6 +12,8 @@ use oracles::{Afar, Assessment, Expected, Nearness, Verdict, Why};
 use serde::Serialize;
 use worker::{Fault, Outcome, WorkerError};
 
+use crate::allowance::Exam;
+use crate::blame::Suspect;
 use crate::local::Subject;
 use harness::isolate::Trial;
 use harness::reference;
@@ -49,8 +51,12 @@ pub enum WholeStanding {
     Wrong,
     /// Nothing can be said: all is undecidable or undefined.
     Open,
-    /// The target gives none: it says that it lacks something, refuses the model, or fails.
-    None,
+    /// The target gives none: it says that it lacks something, or declares that it does not take such a model.
+    Unsupported,
+    /// The target refuses the model, which is valid.
+    Refused,
+    /// The target crashes, or does not answer in time.
+    Failed,
     /// The reference was not asked: the model is too large for it.
     Unjudged,
 }
@@ -64,8 +70,33 @@ impl WholeStanding {
             Self::Suspect => "suspect",
             Self::Wrong => "wrong",
             Self::Open => "open",
-            Self::None => "none",
+            Self::Unsupported => "unsupported",
+            Self::Refused => "refused",
+            Self::Failed => "failed",
             Self::Unjudged => "unjudged",
+        }
+    }
+
+    /// Whether the target did something wrong.
+    pub fn is_wrong(self) -> bool {
+        match self {
+            Self::Wrong | Self::Refused | Self::Failed => true,
+            Self::Right
+            | Self::Plausible
+            | Self::Suspect
+            | Self::Open
+            | Self::Unsupported
+            | Self::Unjudged => false,
+        }
+    }
+
+    /// Whether the answer was compared with something.
+    pub fn is_told(self) -> bool {
+        match self {
+            Self::Right | Self::Plausible | Self::Suspect | Self::Wrong | Self::Refused | Self::Failed => {
+                true
+            }
+            Self::Open | Self::Unsupported | Self::Unjudged => false,
         }
     }
 }
@@ -119,9 +150,8 @@ impl Subject {
         };
         if let Err(why) = reference::bearable(&self.model, Taps::Outputs) {
             let ran = target.run(self.written_for(target), &named, &self.interface)?;
-            let told = refused(target, &ran.outcome);
-            let answer = if told.is_some() { WholeStanding::None } else { WholeStanding::Unjudged };
-            return Ok(Whole { answer, why: told.unwrap_or(why), seconds: ran.engine_seconds, ..none });
+            let (answer, why) = self.without_reference(target, &ran.outcome, why);
+            return Ok(Whole { answer, why, seconds: ran.engine_seconds, ..none });
         }
         let started = Instant::now();
         let evaluation = interp::evaluate(&self.model, &self.inputs, target.profile, Taps::Outputs);
@@ -136,33 +166,94 @@ impl Subject {
             target.profile,
         );
         let ran = trial.ran(target)?;
-        let assessment = trial.assess(target, &ran.outcome);
-        let (answer, why) = answer(&trial, target, &ran.outcome, &assessment);
+        let (answer, why) = self.answer(&trial, target, &ran.outcome)?;
         let outputs = trial.outputs().map(|(name, expected)| Reach::of(name, expected)).collect();
         Ok(Whole { answer, why, seconds: ran.engine_seconds, reference_seconds, outputs, ..none })
     }
-}
 
-/// What a target says that gives no answer.
-fn refused(target: &Target, outcome: &Outcome) -> Option<String> {
-    match outcome {
-        Outcome::Outputs(_) => None,
-        Outcome::Unsupported { why } => Some(why.clone()),
-        Outcome::Rejected { message, .. } => Some(message.clone()),
-        Outcome::Fault(Fault::Timeout) => Some(format!("{}: {}", Fault::Timeout, target.patience())),
-        Outcome::Fault(fault) => Some(fault.to_string()),
+    /// How an answer stands.
+    fn answer(
+        &self,
+        trial: &Trial,
+        target: &Target,
+        outcome: &Outcome,
+    ) -> Result<(WholeStanding, String), WorkerError> {
+        let assessment = trial.assess(target, outcome);
+        if let Verdict::Bug(finding) = &assessment.verdict
+            && let Some(why) = target.declines(&self.model, &self.unseen)
+        {
+            return Ok((WholeStanding::Unsupported, format!("{why}: {}", finding.detail)));
+        }
+        Ok(match outcome {
+            Outcome::Outputs(_) => of_outputs(trial, target, outcome, &assessment),
+            Outcome::Unsupported { why } => (WholeStanding::Unsupported, why.clone()),
+            Outcome::Rejected { message, .. } => {
+                match self.refusal(trial, target, outcome, assessment.verdict)? {
+                    Verdict::Bug(_) => (WholeStanding::Refused, message.clone()),
+                    Verdict::Incomparable(why @ (Why::Undefined | Why::Undecidable | Why::Undecided(_))) => {
+                        (WholeStanding::Open, format!("{why}: {message}"))
+                    }
+                    Verdict::Incomparable(_) | Verdict::Pass => (WholeStanding::Unsupported, message.clone()),
+                }
+            }
+            Outcome::Fault(fault) => (WholeStanding::Failed, failure(target, fault)),
+        })
+    }
+
+    /// How an answer to a model stands that is too large for the reference, for this reason. Whether the model may be refused is not known
+    /// then: it may be undefined for its inputs.
+    fn without_reference(
+        &self,
+        target: &Target,
+        outcome: &Outcome,
+        reason: String,
+    ) -> (WholeStanding, String) {
+        match outcome {
+            Outcome::Outputs(_) => (WholeStanding::Unjudged, reason),
+            Outcome::Unsupported { why } => (WholeStanding::Unsupported, why.clone()),
+            Outcome::Rejected { message, .. } => {
+                (WholeStanding::Unjudged, format!("{reason}; it refuses: {message}"))
+            }
+            Outcome::Fault(fault) => match target.declines(&self.model, &self.unseen) {
+                Some(why) => (WholeStanding::Unsupported, format!("{why}: {}", failure(target, fault))),
+                None => (WholeStanding::Failed, failure(target, fault)),
+            },
+        }
+    }
+
+    /// The verdict on a refusal, as `run` has it: what a target declares that it lacks, and what is undefined, it may refuse.
+    fn refusal(
+        &self,
+        trial: &Trial,
+        target: &Target,
+        outcome: &Outcome,
+        verdict: Verdict,
+    ) -> Result<Verdict, WorkerError> {
+        if let Some(why) = target.lacks(&self.model, &self.unseen) {
+            return Ok(Verdict::Incomparable(Why::Widened(why)));
+        }
+        let suspect = Suspect::new(&self.model, &self.inputs, target.profile);
+        let expected = trial.expected();
+        let exam = Exam::new(target, outcome, "", &expected);
+        Ok(suspect.conclude(target, trial.is_defined(), verdict, &exam)?.0)
     }
 }
 
-fn answer(
+/// A fault, in words.
+fn failure(target: &Target, fault: &Fault) -> String {
+    match fault {
+        Fault::Timeout => format!("{fault}: {}", target.patience()),
+        fault => fault.to_string(),
+    }
+}
+
+/// How outputs stand.
+fn of_outputs(
     trial: &Trial,
     target: &Target,
     outcome: &Outcome,
     assessment: &Assessment,
 ) -> (WholeStanding, String) {
-    if let Some(why) = refused(target, outcome) {
-        return (WholeStanding::None, why);
-    }
     match &assessment.verdict {
         Verdict::Bug(finding) => (WholeStanding::Wrong, finding.detail.clone()),
         Verdict::Incomparable(Why::Undecidable) => {

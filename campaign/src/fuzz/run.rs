@@ -57,7 +57,7 @@ impl CaseRun {
     /// A case that is not judged, as the campaign's time was over.
     pub(super) fn cut_off(index: u64) -> Self {
         let why = format!(
-            "case {index} is not judged: the time was over before it was answered, or what it shows had a name"
+            "case {index} is not judged: the time was over before it was answered, or while its findings were named"
         );
         Self { index, trouble: vec![why], is_cut_off: true, ..Self::default() }
     }

@@ -319,8 +319,14 @@ impl Reference {
         })
     }
 
-    /// The verdict after the allowances of a campaign and one more. The user may run what an engine says that
-    /// it lacks: then wrong numbers and refusals are excused; faults and other shapes are not.
+    /// Why a target does not take the model, if its hello lacks a dtype of it.
+    pub(super) fn declined(&self, target: &Target) -> Option<String> {
+        target.declines(&self.replayed.model, &self.replayed.unseen)
+    }
+
+    /// The verdict after the allowances of a campaign and two more. The user may run what an engine says that
+    /// it lacks: then wrong numbers and refusals are excused; faults and other shapes are not, but for a dtype that
+    /// the engine does not say that it takes.
     fn allowed(
         &self,
         target: &Target,
@@ -328,6 +334,11 @@ impl Reference {
         expected: &Expected<'_>,
     ) -> Result<Verdict, WorkerError> {
         let judged = judge(&target.backend, &target.level, outcome, expected);
+        if let Verdict::Bug(finding) = &judged
+            && let Some(why) = self.declined(target)
+        {
+            return Ok(Verdict::Incomparable(Why::Unsupported(format!("{why}: {}", finding.detail))));
+        }
         if let Verdict::Bug(finding) = &judged
             && !matches!(finding.symptom, Symptom::Fault { .. })
             && !expected.has_other_shapes(outcome)

@@ -5,9 +5,11 @@ mod oracle_record;
 mod result;
 mod written;
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::{Component, Path, PathBuf};
+use std::rc::Rc;
 
 use ir::{Datum, DatumKind, Interface, Stream, Tensor, Wanted};
 use onnx::case::{DataSet, NamedDatum};
@@ -16,7 +18,7 @@ use onnx::{Bytes, CaseFolder};
 use oracles::{Check, Expected, Symptom, Tolerance, Verdict, Why, judge};
 use worker::Outcome;
 
-use judge::References;
+use judge::{Reference, References};
 pub use oracle_record::OracleRecord;
 use oracle_record::OracleResult;
 use result::Judgement;
@@ -69,8 +71,9 @@ impl<'a> Replay<'a> {
 /// Runs each case on each target. The order of the result is that of the cases, whatever the number of jobs.
 pub fn replay(cases: &[PathBuf], how: &Replay<'_>, on_case: &(dyn Fn() + Sync)) -> Replayed {
     let named: Vec<(&PathBuf, PathBuf)> = cases.iter().zip(names(cases)).collect();
+    let of_some = if cases.len() > 1 { sizes_of_some(cases, &how.given) } else { BTreeSet::new() };
     let done = threads::each(how.jobs, &named, |(path, name)| {
-        let ran = one(path, name, how);
+        let ran = one(path, name, how, &of_some);
         on_case();
         ran
     });
@@ -148,8 +151,30 @@ fn names(paths: &[PathBuf]) -> Vec<PathBuf> {
     (0..paths.len()).map(|i| last(i, lengths[i]).iter().collect()).collect()
 }
 
-/// Runs one case.
-fn one(path: &Path, name: &Path, how: &Replay<'_>) -> CaseResult {
+/// The names of given sizes that some of several models leave open: the others need not.
+fn sizes_of_some(cases: &[PathBuf], given: &UserInputs) -> BTreeSet<String> {
+    if given.sizes.is_empty() {
+        return BTreeSet::new();
+    }
+    let open = |path: &PathBuf| invent::open_sizes(&stored::read(path).ok()?).ok();
+    cases.iter().filter_map(open).flatten().filter(|name| given.sizes.contains_key(name)).collect()
+}
+
+/// What is given of a model's inputs, without sizes that others of several models leave open and this one does not.
+fn given_of<'g>(
+    folder: &CaseFolder,
+    given: &'g UserInputs,
+    of_some: &BTreeSet<String>,
+) -> Cow<'g, UserInputs> {
+    let open = if of_some.is_empty() { None } else { invent::open_sizes(folder).ok() };
+    let Some(open) = open else { return Cow::Borrowed(given) };
+    let mut given = given.clone();
+    given.sizes.retain(|name, _| open.contains(name) || !of_some.contains(name));
+    Cow::Owned(given)
+}
+
+/// Runs one case; some of all models leave the given sizes of these names open.
+fn one(path: &Path, name: &Path, how: &Replay<'_>, of_some: &BTreeSet<String>) -> CaseResult {
     let everywhere = |judgement: Judgement| CaseResult::of(vec![judgement; how.targets.len()]);
     let mut folder = match stored::read(path) {
         Ok(folder) => folder,
@@ -168,7 +193,8 @@ fn one(path: &Path, name: &Path, how: &Replay<'_>) -> CaseResult {
     let mut sets = folder.sets.clone();
     let (mut drawn, mut misdeclared) = (DrawnInputs::default(), None);
     if sets.is_empty() {
-        match invent(&mut folder, &how.given, how.seed) {
+        let given = given_of(&folder, &how.given, of_some);
+        match invent::invent(&mut folder, &given, how.seed) {
             Ok(invented) => {
                 if let Some(Err(e)) = how.out.map(|out| written::inputs(&out.join(name), &invented.set)) {
                     return everywhere(Judgement::new(
@@ -346,7 +372,10 @@ impl Exercise<'_> {
             _ => fixed(target, &ran.outcome, &set.inputs, &set.outputs, tolerance),
         };
         let judged = how.oracles.differential.then(judged).into_iter().collect();
-        let Some(reference) = reference.as_ref().filter(|_| !how.oracles.others.is_empty()) else {
+        let is_asked = |reference: &&Rc<Reference>| {
+            !how.oracles.others.is_empty() && reference.declined(target).is_none()
+        };
+        let Some(reference) = reference.as_ref().filter(is_asked) else {
             return Ok((judged, Vec::new()));
         };
         let stream = Stream::new(how.seed).child("case").at(number as u64);
@@ -405,6 +434,24 @@ fn verdict(verdict: &Verdict) -> Judgement {
 
 /// The judgement by outputs that are wanted and a fixed tolerance.
 fn fixed(
+    target: &Target,
+    outcome: &Outcome,
+    inputs: &[NamedDatum],
+    wanted: &[NamedDatum],
+    tolerance: Option<Tolerance>,
+) -> Judgement {
+    let judged = within(target, outcome, inputs, wanted, tolerance);
+    let mut tensors = inputs.iter().chain(wanted).flat_map(|value| value.datum.tensors());
+    match tensors.find_map(|tensor| target.declines_dtype(tensor.dtype())) {
+        Some(why) if judged.grade.is_wrong() => {
+            Judgement::new(Grade::Unsupported, format!("{why}: {}", judged.why))
+        }
+        _ => judged,
+    }
+}
+
+/// The same, of a target that takes the dtypes.
+fn within(
     target: &Target,
     outcome: &Outcome,
     inputs: &[NamedDatum],

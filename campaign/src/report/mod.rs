@@ -314,6 +314,18 @@ impl Report {
         shares
     }
 
+    /// The targets on which cases ran and none was compared with anything: every answer is incomparable.
+    pub fn nothing_compared(&self) -> impl Iterator<Item = &str> {
+        let is_idle = |tally: &Tally| tally.pass == 0 && tally.bug == 0;
+        self.by_target.iter().filter(move |(_, tally)| is_idle(tally)).map(|(name, _)| name.as_str())
+    }
+
+    /// What is said most often of answers that are incomparable.
+    pub fn most_often_incomparable(&self) -> Option<&str> {
+        let most = self.incomparable.iter().max_by_key(|(_, count)| **count);
+        most.map(|(why, _)| why.as_str())
+    }
+
     /// Fills in what follows from the counts.
     pub(crate) fn complete(&mut self) {
         for numbers in self.by_operator.values_mut() {

@@ -25,6 +25,12 @@ pub enum StoreError {
         /// The folder.
         folder: PathBuf,
     },
+    /// Parts are to be merged into one of them.
+    #[error("{} is one of the parts that are merged", folder.display())]
+    IntoPart {
+        /// The folder.
+        folder: PathBuf,
+    },
     /// There is none.
     #[error("{} holds no campaign: there is no {} in it", folder.display(), super::FILE)]
     Missing {

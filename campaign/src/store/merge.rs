@@ -23,6 +23,9 @@ use crate::shard::Shard;
 pub fn merge(parts: &[PathBuf], out: &Path) -> Result<Store, StoreError> {
     let parts: Vec<Store> = parts.iter().map(|part| Store::read_whole(part)).collect::<Result<_, _>>()?;
     let identity = whole(&parts)?;
+    if let Some(part) = parts.iter().find(|part| is_same_folder(&part.folder, out)) {
+        return Err(StoreError::IntoPart { folder: part.folder.clone() });
+    }
     std::fs::create_dir_all(out).map_err(StoreError::io("create", out))?;
     let lock = lock(out)?;
     if Store::exists(out) {
@@ -44,6 +47,12 @@ pub fn merge(parts: &[PathBuf], out: &Path) -> Result<Store, StoreError> {
         copy_cases(db, &file, &parts, &mut shelf)
     })?;
     Store::open(out, Some(lock))
+}
+
+/// Whether two paths lead to one folder.
+fn is_same_folder(one: &Path, other: &Path) -> bool {
+    let [one, other] = [one, other].map(|path| path.canonicalize().ok());
+    one.is_some() && one == other
 }
 
 /// The identity of the campaign that these are all the parts of.

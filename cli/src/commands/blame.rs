@@ -2,10 +2,10 @@
 
 use std::fmt::Write as _;
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 use serde_json::json;
 use triage::local::{Judged, Local, Standing, Subject};
-use triage::whole::{Whole, WholeStanding};
+use triage::whole::Whole;
 
 use super::{given, limits, targets};
 use crate::args::{Blame, Common};
@@ -37,10 +37,26 @@ pub(crate) fn run(common: Common, args: &Blame) -> anyhow::Result<Exit> {
     } else {
         screen::told(&text(&subject, &all, args.all))?;
     }
+    exit(&all)
+}
+
+/// What is wrong counts before what could not be done.
+fn exit(all: &[(Whole, Option<Local>)]) -> anyhow::Result<Exit> {
     let is_wrong = |(whole, local): &(Whole, Option<Local>)| {
-        whole.answer == WholeStanding::Wrong
-            || local.as_ref().is_some_and(|local| local.first_wrong().is_some())
+        whole.answer.is_wrong() || local.as_ref().is_some_and(|local| local.first_wrong().is_some())
     };
+    let is_told = |(whole, local): &&(Whole, Option<Local>)| {
+        whole.answer.is_told() || local.as_ref().is_some_and(Local::is_told)
+    };
+    let (told, idle): (Vec<_>, Vec<_>) = all.iter().partition(is_told);
+    let idle: Vec<&str> = idle.iter().map(|(whole, _)| whole.target.as_str()).collect();
+    let why = format!("nothing could be judged on {}", idle.join(", "));
+    if told.is_empty() {
+        bail!("{why}");
+    }
+    if !idle.is_empty() {
+        screen::say(&format!("onnxsmith: {why}"));
+    }
     Ok(if all.iter().any(is_wrong) { Exit::Findings } else { Exit::Clean })
 }
 

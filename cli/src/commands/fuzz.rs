@@ -8,10 +8,10 @@ use std::time::{Duration, Instant};
 
 use anyhow::bail;
 use campaign::fuzz::{Plan, fuzz};
-use campaign::junit::{self, TestCase, TestResult};
+use campaign::junit::{TestCase, TestResult};
 use campaign::report::Report;
 use campaign::store::Identity;
-use campaign::{Event, Store};
+use campaign::{Event, Shard, Store};
 use graphgen::Settings;
 use harness::Target;
 use harness::invalid::schedule::{Choice, Levels};
@@ -23,24 +23,33 @@ use triage::known::{Date, Known};
 use triage::oracle::Oracles;
 use worker::Limits;
 
-use super::{campaign_folder, interrupts, jobs, maker, probe, rules, targets, writable_file};
+use super::junit_file::JunitFile;
+use super::{campaign_folder, interrupts, jobs, maker, probe, rules, targets};
 use crate::args::{self, Common, Fuzz};
 use crate::board::{Extent, Live};
-use crate::{destination, progress, screen};
+use crate::{progress, screen};
 use campaign::Exit;
 use campaign::exit::SearchEnd;
+
+/// What CI systems call a campaign.
+pub(super) const SUITE: &str = "onnxsmith fuzz";
 
 /// How long a campaign lasts when nothing is said.
 const DEFAULT_TIME: Duration = Duration::from_mins(1);
 
 /// Runs a campaign.
 pub(crate) fn run(common: Common, args: &Fuzz) -> anyhow::Result<Exit> {
+    let junit = JunitFile::of(SUITE, args.junit.as_deref());
+    junit.ended(campaign(common, args, &junit))
+}
+
+fn campaign(common: Common, args: &Fuzz, junit: &JunitFile<'_>) -> anyhow::Result<Exit> {
     let taste = args.bounds.taste()?;
     let settings = args.bounds.settings(&taste)?;
     let known = known(args.known.as_deref())?;
     let levels = levels(args)?;
     let oracles = Oracles::named(&args.oracles, &args.relations)?;
-    writable_file("--junit", args.junit.as_deref())?;
+    junit.check()?;
     let mut store = campaign_folder::earlier(args.out.as_deref(), args.resume)?;
     let limits = Limits { timeout: args.timeout, ..Limits::default() };
     let mut targets = open(common, &args.on, &limits)?;
@@ -87,7 +96,7 @@ pub(crate) fn run(common: Common, args: &Fuzz) -> anyhow::Result<Exit> {
     let cpu_seconds = backends::usage::cpu_seconds() - before;
     let was_interrupted = stop.load(Ordering::Relaxed);
     let results = Results { report: &report, store: &store, was_interrupted, cpu_seconds, session };
-    results.show(common, args.junit.as_deref())
+    results.show(common, junit)
 }
 
 /// Finds out what the targets lack: from the campaign's earlier sessions, from files, from another level of the same engine, or by
@@ -140,25 +149,51 @@ pub(super) enum Session {
 
 impl Results<'_> {
     /// Prints the report, and writes it as JUnit XML.
-    pub(super) fn show(&self, common: Common, to: Option<&Path>) -> anyhow::Result<Exit> {
+    pub(super) fn show(&self, common: Common, to: &JunitFile<'_>) -> anyhow::Result<Exit> {
         let report = self.report;
         if common.json {
             let mut all = serde_json::to_value(report)?;
             all["cpu_seconds"] = json!(self.cpu_seconds);
             all["out"] = json!(self.store.folder());
+            all["nothing_compared"] = json!(report.nothing_compared().collect::<Vec<_>>());
             screen::json(&all)?;
         } else {
             screen::told(&summary::text(report, self.cpu_seconds, self.session))?;
         }
-        if let Some(file) = to {
-            destination::write(file, &junit(report, self.store.identity()))?;
-        }
+        to.write(&test_cases(report, self.store.identity()))?;
         if report.cases == 0 && !report.trouble.is_empty() {
             bail!("no case could be run: {}", report.trouble[0]);
         }
-        let has_found = report.findings > report.known;
-        Ok(Exit::of(SearchEnd { has_found, was_interrupted: self.was_interrupted }))
+        self.exit()
     }
+
+    /// What is wrong counts before what could not be done. A part of a campaign may be too small to judge an engine by: `merge` does.
+    fn exit(&self) -> anyhow::Result<Exit> {
+        let Self { report, was_interrupted, .. } = *self;
+        let exit = Exit::of(SearchEnd { has_found: report.findings > report.known, was_interrupted });
+        match (nothing_compared(report), exit) {
+            (Some(why), Exit::Clean) if is_whole(self.store.identity()) => bail!("{why}"),
+            (Some(why), _) => screen::say(&format!("onnxsmith: {why}")),
+            (None, _) => {}
+        }
+        Ok(exit)
+    }
+}
+
+/// Whether a campaign is no part of one that is split.
+fn is_whole(identity: &Identity) -> bool {
+    identity.shard == Shard::WHOLE
+}
+
+/// The targets on which nothing was compared, if there are any, in words.
+fn nothing_compared(report: &Report) -> Option<String> {
+    let idle: Vec<&str> = report.nothing_compared().collect();
+    if idle.is_empty() {
+        return None;
+    }
+    let said = report.most_often_incomparable().filter(|_| idle.len() == report.by_target.len());
+    let said = said.map_or_else(String::new, |said| format!("; most often: {said}"));
+    Some(format!("nothing was compared on {}{said}", idle.join(", ")))
 }
 
 /// A list of known findings, as of today.
@@ -270,7 +305,8 @@ fn again(saved: Option<&Path>, engine: &str) -> String {
     saved.map_or_else(|| place(None), |case| shell::run(case, engine))
 }
 
-pub(super) fn junit(report: &Report, identity: &Identity) -> String {
+/// The results of a campaign, as CI systems show them.
+pub(super) fn test_cases(report: &Report, identity: &Identity) -> Vec<TestCase> {
     let found = report.clusters.iter().map(|c| TestCase {
         class: c.example.backend.clone(),
         name: c.signature.clone(),
@@ -291,5 +327,13 @@ pub(super) fn junit(report: &Report, identity: &Identity) -> String {
         name: format!("{} cases ran", report.cases),
         result: TestResult::Passed,
     };
-    junit::document("onnxsmith fuzz", &std::iter::once(ran).chain(found).collect::<Vec<_>>())
+    let idle = report.nothing_compared().filter(|_| is_whole(identity)).map(|target| TestCase {
+        class: target.to_owned(),
+        name: "cases are compared".to_owned(),
+        result: TestResult::Error(
+            "nothing was compared".to_owned(),
+            "every answer is incomparable".to_owned(),
+        ),
+    });
+    std::iter::once(ran).chain(idle).chain(found).collect()
 }

@@ -1,14 +1,19 @@
 //! `onnxsmith merge`
 
-use super::fuzz::{Results, Session, known};
-use super::writable_file;
+use super::fuzz::{Results, SUITE, Session, known};
+use super::junit_file::JunitFile;
 use crate::args::{Common, Merge};
 use campaign::Exit;
 
 /// Makes one campaign of its parts.
 pub(crate) fn run(common: Common, args: &Merge) -> anyhow::Result<Exit> {
+    let junit = JunitFile::of(SUITE, args.junit.as_deref());
+    junit.ended(merged(common, args, &junit))
+}
+
+fn merged(common: Common, args: &Merge, junit: &JunitFile<'_>) -> anyhow::Result<Exit> {
     let known = known(args.known.as_deref())?;
-    writable_file("--junit", args.junit.as_deref())?;
+    junit.check()?;
     let before = backends::usage::cpu_seconds();
     let store = campaign::store::merge(&args.parts, &args.out)?;
     let mut report = store.report()?;
@@ -16,6 +21,5 @@ pub(crate) fn run(common: Common, args: &Merge) -> anyhow::Result<Exit> {
     let cpu_seconds = backends::usage::cpu_seconds() - before;
     let was_interrupted = false;
     let session = Session::Later;
-    Results { report: &report, store: &store, was_interrupted, cpu_seconds, session }
-        .show(common, args.junit.as_deref())
+    Results { report: &report, store: &store, was_interrupted, cpu_seconds, session }.show(common, junit)
 }

@@ -6,6 +6,7 @@ mod campaign_folder;
 mod corpus;
 mod fuzz;
 mod generate;
+mod junit_file;
 mod known;
 mod merge;
 mod ops;
@@ -128,6 +129,9 @@ fn maker(seed: u64, mut settings: Settings, taste: &Taste, values: Values) -> Ma
 fn given(inputs: &Inputs) -> anyhow::Result<UserInputs> {
     once("--dim", inputs.dim.iter().map(|(name, size)| (name, size.to_string())))?;
     once("--input", inputs.input.iter().map(|(name, file)| (name, file.display().to_string())))?;
+    if let Some((name, file)) = inputs.input.iter().find(|(_, file)| is_archive(file)) {
+        bail!("{}: an .npz holds several arrays; give one as .npy, --input {name}=FILE.npy", file.display());
+    }
     let mut given = UserInputs { sizes: inputs.dim.iter().cloned().collect(), ..UserInputs::default() };
     for (name, file) in &inputs.input {
         match read_value(file, DatumKind::Tensor) {
@@ -136,6 +140,11 @@ fn given(inputs: &Inputs) -> anyhow::Result<UserInputs> {
         }
     }
     Ok(given)
+}
+
+/// Whether a file is an archive of NumPy's.
+fn is_archive(file: &Path) -> bool {
+    file.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("npz"))
 }
 
 /// Requires that a flag says one thing of each name.

@@ -94,8 +94,9 @@ fn names(reduced: &Reduced, out: &Path, targets: &[Target]) -> Vec<String> {
 /// `case-7-reduced` for `case-7`, and for `case-7.onnx`.
 fn beside(case: &Path) -> PathBuf {
     let stem = if case.is_dir() { case.file_name() } else { case.file_stem() };
-    let name = stem.map_or_else(|| "case".into(), |name| name.to_string_lossy().into_owned());
-    case.with_file_name(format!("{name}-reduced"))
+    let mut name = stem.unwrap_or("case".as_ref()).to_owned();
+    name.push("-reduced");
+    case.with_file_name(name)
 }
 
 fn summary(reduced: &Reduced, names: &[String], was_interrupted: bool, out: &Path) -> String {
@@ -121,4 +122,18 @@ fn summary(reduced: &Reduced, names: &[String], was_interrupted: bool, out: &Pat
         reduced.seconds,
         shell::run(out, &reduced.on),
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[cfg(unix)]
+    #[test]
+    fn a_name_that_is_no_text_keeps_its_bytes() {
+        use std::ffi::OsStr;
+        use std::os::unix::ffi::OsStrExt;
+        let path = |bytes: &'static [u8]| PathBuf::from(OsStr::from_bytes(bytes));
+        assert_eq!(beside(&path(b"in/m\xff.onnx")), path(b"in/m\xff-reduced"));
+    }
 }

@@ -12,7 +12,8 @@ use present::issue::Issue;
 use present::page::{self, Page};
 use serde_json::json;
 
-use super::fuzz::{junit, known};
+use super::fuzz::{SUITE, known, test_cases};
+use super::junit_file::JunitFile;
 use super::{writable_file, writable_folder};
 use crate::args::{self, Common};
 use crate::{destination, screen};
@@ -20,11 +21,16 @@ use campaign::Exit;
 
 /// Shows what a campaign found, in the forms that are asked for.
 pub(crate) fn run(common: Common, args: &args::Report) -> anyhow::Result<Exit> {
+    let junit = JunitFile::of(SUITE, args.junit.as_deref());
+    junit.ended(shown(common, args, &junit))
+}
+
+fn shown(common: Common, args: &args::Report, junit: &JunitFile<'_>) -> anyhow::Result<Exit> {
     let known = known(args.known.as_deref())?;
     let store = Store::read(&args.campaign)?;
     writable_folder("--markdown", args.markdown.as_deref())?;
     writable_file("--html", args.html.as_deref())?;
-    writable_file("--junit", args.junit.as_deref())?;
+    junit.check()?;
     let mut report = store.report()?;
     report.mark_known(&known, store.identity());
     let groups = report.groups(args.alike);
@@ -34,9 +40,7 @@ pub(crate) fn run(common: Common, args: &args::Report) -> anyhow::Result<Exit> {
         let page = Page { report: &report, groups: &groups, campaign, identity, blocks: &blocks };
         destination::write(file, &page::html(&page))?;
     }
-    if let Some(file) = &args.junit {
-        destination::write(file, &junit(&report, store.identity()))?;
-    }
+    junit.write(&test_cases(&report, store.identity()))?;
     if let Some(folder) = &args.markdown {
         issues(common, &store, &groups, folder)?;
     }

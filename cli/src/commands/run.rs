@@ -1,10 +1,9 @@
 //! `onnxsmith run`
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use anyhow::bail;
-use campaign::junit;
 use campaign::replay::{
     Drawn, Grade, Misdeclared, NotPassing, OracleRecord, Replay, Replayed, Unjudged, replay,
 };
@@ -14,21 +13,27 @@ use present::shell;
 use serde_json::json;
 use triage::oracle::Oracles;
 
-use super::{flags, given, jobs, limits, targets, writable_file, writable_folder};
+use super::junit_file::JunitFile;
+use super::{flags, given, jobs, limits, targets, writable_folder};
 use crate::args::{Common, Run};
 use crate::progress::Progress;
-use crate::{destination, screen};
+use crate::screen;
 use campaign::Exit;
 
 /// Runs saved cases and compares.
 pub(crate) fn run(common: Common, args: &Run) -> anyhow::Result<Exit> {
+    let junit = JunitFile::of("onnxsmith run", args.junit.as_deref());
+    junit.ended(replayed(common, args, &junit))
+}
+
+fn replayed(common: Common, args: &Run, junit: &JunitFile<'_>) -> anyhow::Result<Exit> {
     let cases = triage::stored::find(&args.paths)?;
     if cases.is_empty() {
         bail!("there is no case folder and no .onnx or .onnxtxt file in {}", names(args));
     }
     let targets = targets(&args.on, &limits(args.timeout, &cases))?;
     writable_folder("--out", args.out.as_deref())?;
-    writable_file("--junit", args.junit.as_deref())?;
+    junit.check()?;
     let how = Replay {
         targets: &targets,
         jobs: jobs(args.jobs),
@@ -50,10 +55,7 @@ pub(crate) fn run(common: Common, args: &Run) -> anyhow::Result<Exit> {
         let further = Further { targets: &targets, given: flags(&args.given, common) };
         screen::told(&summary(&replayed, &further))?;
     }
-    if let Some(file) = &args.junit {
-        let text = junit::document("onnxsmith run", &replayed.results);
-        destination::write(file, &text)?;
-    }
+    junit.write(&replayed.results)?;
     let failed = replayed.backends.values().any(campaign::replay::Counts::failed);
     match usable(&replayed) {
         // What is wrong counts before what could not be done.
@@ -159,6 +161,7 @@ fn summary(replayed: &Replayed, further: &Further<'_>) -> String {
             .collect();
         out += &format!("{backend}: {}\n", counts.join(", "));
     }
+    out += &numbered(further.targets);
     for of_case in replayed.not_passing.chunk_by(|one, other| one.case == other.case) {
         out += &not_passing(of_case, further);
     }
@@ -177,6 +180,21 @@ fn summary(replayed: &Replayed, further: &Further<'_>) -> String {
         out += &format!("{}: run without the shapes that it declares: {why}\n", case.display());
     }
     out
+}
+
+/// Which command is which engine, where programs give the same name.
+fn numbered(targets: &[Target]) -> String {
+    let has_number = |target: &Target| target.backend.contains('#');
+    let shared: BTreeSet<&str> = targets
+        .iter()
+        .filter(|target| has_number(target))
+        .filter_map(|t| t.backend.split('#').next())
+        .collect();
+    let engines = targets.chunk_by(Target::is_beside).map(|levels| &levels[0]);
+    let is_shared =
+        |target: &&Target| target.backend.split('#').next().is_some_and(|name| shared.contains(name));
+    let told = |target: &Target| format!("{} is {}\n", target.backend, target.engine);
+    engines.filter(is_shared).map(told).collect()
 }
 
 fn is_same_oracle(one: &OracleRecord, other: &OracleRecord) -> bool {

@@ -13,7 +13,7 @@ use indicatif::ProgressBar;
 use serde_json::json;
 use sweep::against::{self, Compared};
 use sweep::cases;
-use sweep::rows::{Between, Line};
+use sweep::rows::{Between, Line, PartCount};
 use sweep::store::{self, Earlier};
 use sweep::{Identity, Part, PartForm, PartResult, Rows, Scope, Store, parts, table};
 use worker::Limits;
@@ -54,7 +54,7 @@ pub(crate) fn run(common: Common, args: &Sweep) -> anyhow::Result<Exit> {
         identity: &identity,
         rows: &rows,
         compared: compared.as_ref(),
-        was_interrupted: all.len() < parts.len(),
+        parts: PartCount { done: all.len(), of: parts.len() },
         seconds: started.elapsed().as_secs_f64(),
     };
     if let Some(folder) = &args.out {
@@ -183,8 +183,8 @@ struct SweepResult<'a> {
     identity: &'a Identity,
     rows: &'a Rows,
     compared: Option<&'a Compared>,
-    /// Whether a signal came before all parts had run.
-    was_interrupted: bool,
+    /// How many parts have run before a signal came, or all.
+    parts: PartCount,
     seconds: f64,
 }
 
@@ -202,6 +202,7 @@ impl SweepResult<'_> {
             "compared": compared,
             "worse": worse,
             "not_comparable": not_comparable,
+            "parts": self.parts,
             "seconds": self.seconds,
         })
     }
@@ -211,7 +212,7 @@ impl SweepResult<'_> {
         let files = [
             ("sweep.json", serde_json::to_string_pretty(&self.json())?),
             ("sweep.csv", table::csv(self.rows)),
-            (present::sweep::PAGE, present::sweep::html(self.identity, self.rows)),
+            (present::sweep::PAGE, present::sweep::html(self.identity, self.rows, self.parts)),
         ];
         for (name, text) in files {
             destination::write(&folder.join(name), &text)?;
@@ -237,8 +238,8 @@ impl SweepResult<'_> {
 
     /// What is wrong counts before what could not be done.
     fn exit(&self) -> anyhow::Result<Exit> {
-        let exit =
-            Exit::of(SearchEnd { has_found: !self.rows.are_clean(), was_interrupted: self.was_interrupted });
+        let was_interrupted = !self.parts.is_whole();
+        let exit = Exit::of(SearchEnd { has_found: !self.rows.are_clean(), was_interrupted });
         if exit == Exit::Clean && self.rows.are_without_answers() {
             bail!("nothing was swept: no backend gave an answer to what is asked for");
         }

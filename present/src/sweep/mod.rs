@@ -14,7 +14,7 @@ mod scale;
 
 use maud::{Markup, html};
 use sweep::cases::{self, CASES};
-use sweep::rows::{Between, Counts, Row};
+use sweep::rows::{Between, Counts, PartCount, Row};
 use sweep::table::ulps;
 use sweep::{Identity, Rows};
 
@@ -24,11 +24,11 @@ use crate::page::{counted, document, grouped, scrolling, share, tile};
 pub const PAGE: &str = "index.html";
 
 /// The page of a sweep.
-pub fn html(identity: &Identity, rows: &Rows) -> String {
+pub fn html(identity: &Identity, rows: &Rows, parts: PartCount) -> String {
     let body = html! {
         header {
             p.brand { "onnxsmith sweep" }
-            h1 { (summary(rows)) }
+            h1 { (headline(rows, parts)) }
             p.muted { (scope(identity, rows)) }
             (tiles(rows))
             nav aria-label="Sections" { @for (id, name) in SECTIONS { a href=(format!("#{id}")) { (name) } } }
@@ -43,7 +43,7 @@ pub fn html(identity: &Identity, rows: &Rows) -> String {
         }
         footer { p.muted { "Made by onnxsmith " (env!("CARGO_PKG_VERSION")) "." } }
     };
-    document(&format!("onnxsmith sweep: {}", summary(rows)), &body)
+    document(&format!("onnxsmith sweep: {}", headline(rows, parts)), &body)
 }
 
 const SECTIONS: [(&str, &str); 6] = [
@@ -77,6 +77,16 @@ fn legend(identity: &Identity) -> Markup {
 /// How many rows have an element that is so far off.
 fn with(rows: &Rows, is: impl Fn(&Row) -> bool) -> usize {
     rows.rows.iter().filter(|row| is(row)).count()
+}
+
+/// What a sweep found, and whether that is all of it.
+fn headline(rows: &Rows, parts: PartCount) -> String {
+    let PartCount { done, of } = parts;
+    if parts.is_whole() {
+        summary(rows)
+    } else {
+        format!("Stopped after {done} of {of} parts. So far: {}", summary(rows))
+    }
 }
 
 fn summary(rows: &Rows) -> String {

@@ -38,6 +38,12 @@ impl UserInputs {
     pub(super) fn settled(&self, inputs: &[InputType]) -> Result<Self, NoInputs> {
         let mut settled = Self { files: BTreeMap::new(), ..self.clone() };
         for (name, Ways { values, no_tensor }) in &self.files {
+            if inputs.iter().all(|input| input.name != *name)
+                && let Some(value) = values.first()
+            {
+                settled.inputs.insert(name.clone(), value.clone());
+                continue;
+            }
             let kind = inputs.iter().find(|input| input.name == *name).and_then(|input| input.kind);
             let kind = kind.unwrap_or(DatumKind::Tensor);
             let value = values.iter().find(|value| kind.admits(value)).ok_or_else(|| {

@@ -45,7 +45,14 @@ fn counts_text(report: &Report, cpu_seconds: f64, session: Session) -> String {
         report.verdicts.incomparable,
         report.findings,
         report.known,
-    )
+    ) + &troubles(report)
+}
+
+/// What went wrong on this side, such as that a case could not be made: a campaign of 200 cases may have run fewer.
+fn troubles(report: &Report) -> String {
+    report.trouble.first().map_or_else(String::new, |first| {
+        format!("not made, or not judged on an engine: {} cases, the first: {first}\n", report.troubles)
+    })
 }
 
 /// What models hold, and how much of it can be compared.
