@@ -90,7 +90,7 @@ fn silent_acceptance_is_found_by_rule_and_can_be_replayed() {
 fn an_adaptive_campaign_does_not_depend_on_threads() {
     let out = tempfile::tempdir().expect("a folder");
     let run = |jobs: usize| {
-        let choice = Choice::Adaptive { p: 0.6, alpha: 0.01 };
+        let choice = Choice::Adaptive { p: 0.6, alpha: 0.002 };
         let folder = out.path().join(jobs.to_string());
         let report = campaign(Target::here(Box::new(Careless)), choice, 200, jobs, &folder);
         let found: BTreeMap<String, u64> =
