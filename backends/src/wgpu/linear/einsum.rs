@@ -30,12 +30,13 @@ params! {
 const BODY: Body<Sum> = body!(Sum, "einsum.wgsl");
 
 /// The names of operands, and the function of the text for each number of them.
-const OPERANDS: [(&str, &str); 3] = [("a", "one_operand"), ("b", "two_operands"), ("c", "three_operands")];
+const OPERANDS: [(&str, &str); 4] =
+    [("a", "one_operand"), ("b", "two_operands"), ("c", "three_operands"), ("d", "four_operands")];
 
 impl Kernel for Einsum {
     fn support(&self, x: &Type, operands: &[Option<&Type>]) -> Support {
         if operands.len() > OPERANDS.len() {
-            return Support::No("kernels exist for one to three operands");
+            return Support::No("kernels exist for one to four operands");
         }
         numbers(x.dtype)
     }

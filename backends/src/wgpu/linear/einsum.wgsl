@@ -26,6 +26,19 @@ fn three_operands(i: u32) {
     store_out(i, r);
 }
 
+fn four_operands(i: u32) {
+    let a = along(0u, i, 0u, params.kept);
+    let b = along(1u, i, 0u, params.kept);
+    let c = along(2u, i, 0u, params.kept);
+    let d = along(3u, i, 0u, params.kept);
+    var r = so_far(i);
+    for (var k = params.start; k < params.end; k++) {
+        let first = load_a(a + summed(0u, k)) * load_b(b + summed(1u, k));
+        r += first * load_c(c + summed(2u, k)) * load_d(d + summed(3u, k));
+    }
+    store_out(i, r);
+}
+
 // What the launches before this one have added up.
 fn so_far(i: u32) -> T {
     if (params.start > 0u) { return load_out(i); }
