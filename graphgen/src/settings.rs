@@ -301,8 +301,7 @@ impl Settings {
 
     pub(crate) fn available_in(&self, opset: u32) -> impl Iterator<Item = &'static Spec> {
         ops::drawn()
-            .filter(move |s| s.since() <= opset && self.operators.contains(s.name))
-            .filter(move |s| self.usable(s, opset) && self.is_wanted(s, opset))
+            .filter(move |s| self.may_have(s, opset))
             .filter(move |s| !self.refused.bars(s, opset, self.dtypes))
     }
 
@@ -311,6 +310,12 @@ impl Settings {
         let name = op.spec().name;
         self.refused.knows(name)
             && self.refused.refuses(name, &Use::of(self.opset, op, inputs, outputs)).is_some()
+    }
+
+    /// Whether an operator is one of the settings', in an opset and on the dtypes.
+    pub(crate) fn may_have(&self, spec: &Spec, opset: u32) -> bool {
+        let is_asked_for = spec.since() <= opset && self.operators.contains(spec.name);
+        is_asked_for && self.usable(spec, opset) && self.is_wanted(spec, opset)
     }
 
     /// Whether each operand that is needed may have one of the dtypes.

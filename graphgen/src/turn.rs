@@ -61,9 +61,7 @@ static ALL: LazyLock<[Round; 2]> = LazyLock::new(|| {
 
 /// The dtypes that an operator's first operand and first result may have within the settings; none where it does not occur.
 fn in_use(spec: &Spec, settings: &Settings, policy: &dyn Policy, opset: u32) -> Option<[DTypes; 2]> {
-    let may_occur =
-        spec.since() <= opset && settings.operators.contains(spec.name) && policy.weight(spec) > 0;
-    may_occur.then(|| {
+    (settings.may_have(spec, opset) && policy.weight(spec) > 0).then(|| {
         [spec.input_types(0, opset), spec.output_types(0, opset)].map(|types| settings.in_use(spec, types))
     })
 }
@@ -159,6 +157,17 @@ mod tests {
 
     fn key(turn: &Turn) -> (&'static str, &'static str, &'static str) {
         (turn.spec.name, turn.takes.name(), turn.gives.name())
+    }
+
+    #[test]
+    fn an_operator_that_has_no_wanted_dtype_takes_no_turn() {
+        let wanted = DTypes::of(&[DType::F32]);
+        let settings = Settings { wanted, turns: 1.0, nodes: 100, ..Settings::default() };
+        for number in 0..20 {
+            for turn in &Turns::of(&settings, &Weights, settings.opset, number).usual {
+                assert!([turn.takes, turn.gives].contains(&DType::F32), "{}", turn.spec.name);
+            }
+        }
     }
 
     #[test]
