@@ -23,7 +23,7 @@ import onnx
 from onnx import AttributeProto, TensorProto, helper, inliner, numpy_helper, shape_inference
 
 MOVES = set(
-    "Compress Concat DepthToSpace SpaceToDepth Dropout Expand EyeLike Flatten Gather GatherElements GatherND OneHot Pad Reshape ReverseSequence Shape "
+    "BitCast Compress Concat DepthToSpace SpaceToDepth Dropout Expand EyeLike Flatten Gather GatherElements GatherND NonZero OneHot Pad Reshape ReverseSequence Shape "
     "Size Slice Split Squeeze Unsqueeze Tile Transpose Trilu Identity Constant".split()
 )
 # Operations for each element of the first output.
@@ -34,7 +34,7 @@ PER_OUTPUT = {
     "Celu": 4, "QuantizeLinear": 3, "DequantizeLinear": 2, "DynamicQuantizeLinear": 5,
 }  # fmt: skip
 # One for each element of the first operand.
-PER_INPUT = {"ArgMax", "ArgMin", "GlobalAveragePool", "GlobalMaxPool", "GlobalLpPool"}
+PER_INPUT = {"ArgMax", "ArgMin", "GlobalAveragePool", "GlobalMaxPool"}
 # Operands that are parameters, besides the second one of each reduction.
 PARAMETERS = {
     **dict.fromkeys("Reshape Expand Tile Squeeze Unsqueeze Split TopK OneHot CumSum CumProd Trilu".split(), [1]),
@@ -47,6 +47,12 @@ WRITTEN_OUT = set(
     "RNN RandomNormal RandomNormalLike RandomUniform RandomUniformLike Range Resize RoiAlign RotaryEmbedding STFT SoftmaxCrossEntropyLoss SwiGLU "
     "TensorScatter Unique".split()
 )
+# Elements of dtypes that are packed, several to a byte.
+NARROW_BITS = {
+    getattr(TensorProto, name): bits
+    for name, bits in {"INT4": 4, "UINT4": 4, "FLOAT4E2M1": 4, "INT2": 2, "UINT2": 2}.items()
+    if hasattr(TensorProto, name)
+}
 # One for each element of the output and each operand.
 PER_OPERAND = {"Max", "Min", "Sum", "Mean"}
 
@@ -76,6 +82,14 @@ def flops(node, shape, constants):
         return PER_OUTPUT[op] * count
     if op in PER_INPUT or op.startswith("Reduce"):
         return math.prod(x[0])
+    if op == "GlobalLpPool":
+        return 2 * math.prod(x[0])
+    if op == "Det":
+        rows = x[0][-1]
+        return (2 * rows**3 // 3 + rows**2 // 2 + rows) * count
+    if op == "GridSample":
+        mode = a.get("mode", b"linear").decode().removeprefix("bi")
+        return ({"nearest": 1, "linear": 4, "cubic": 32}[mode] << (len(x[0]) - 2)) * count
     if op in ("ScatterElements", "ScatterND"):
         return 0 if a.get("reduction", b"none") == b"none" else count
     if op == "ConvTranspose":
@@ -109,7 +123,8 @@ def is_counted(value_type):
 
 def size(value_type):
     dims = [d.dim_value for d in value_type.shape.dim]
-    return math.prod(dims) * helper.tensor_dtype_to_np_dtype(value_type.elem_type).itemsize, dims
+    bits = NARROW_BITS.get(value_type.elem_type) or 8 * helper.tensor_dtype_to_np_dtype(value_type.elem_type).itemsize
+    return -(-math.prod(dims) * bits // 8), dims
 
 
 def parameters(node):
