@@ -378,3 +378,15 @@ fn beside_a_nan_that_may_lose_what_overflowed_may_be_an_infinity() {
         assert_eq!(accepts(&expected, &[f64::INFINITY], profile), may_lose, "{}", profile.name);
     }
 }
+
+#[test]
+fn a_large_integer_to_the_power_of_one_is_what_its_logarithm_leaves_of_it() {
+    let pow = "onnxsmith 1 opset 14 graph { %0: i32[3] = constant {22151380, 1, 0} %1: f32[1] = variable \"y\" \
+               %2: i32[3] = Pow(%0, %1) return \"r\" = %2 }";
+    let accepts = |profile, answer: &[f64]| accepts(&reference(pow, &[&[1.0]], profile), answer, profile);
+    // 2^(log₂ x) in f32.
+    let by_logarithm = [22_151_394.0, 1.0, 0.0];
+    assert!(accepts(&Profile::DECLARED, &by_logarithm) && accepts(&Profile::WGSL, &by_logarithm));
+    assert!(!accepts(&Profile::TIGHT, &by_logarithm));
+    assert!(!accepts(&Profile::DECLARED, &[22_151_380.0, 2.0, 0.0]));
+}

@@ -279,8 +279,8 @@ impl Bound<'_> {
         }
     }
 
-    /// The power of an integer to a float, where it is an integer by every implementation: 1, the base itself and, where the profile has
-    /// exact powers, what the working dtype has.
+    /// The power of an integer to a float, where it is an integer by every implementation: 0, 1 and, where the profile has exact powers, what
+    /// the working dtype has. Of others not even the base itself is: 2^(log₂ x), rounded, is another number where x is large.
     pub(crate) fn exact_power(&self, base: Whole, exponent: Ball, to: DType) -> Option<Whole> {
         let exponent = self.operand(exponent);
         let most = if self.profile.exact_powers { f64::from(u32::MAX) } else { 1.0 };
@@ -291,7 +291,8 @@ impl Bound<'_> {
         let power = base.value.checked_pow(exponent.value as u32)?;
         let has = |z: i128| (z as f64) as i128 == z && self.holds(z as f64);
         let fits = to.int_range().is_some_and(|(low, high)| (low..=high).contains(&power));
-        (fits && has(power) && (power == 1 || has(base.value))).then(|| Whole::sure(power))
+        let is_sure = self.profile.exact_powers || power.abs() <= 1;
+        (is_sure && fits && has(power) && (power == 1 || has(base.value))).then(|| Whole::sure(power))
     }
 
     /// The exponent y·ln |x| of e, as what an error relative to it may be taken at for all powers from `low` to `high`.
