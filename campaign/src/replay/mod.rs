@@ -1,5 +1,6 @@
 //! Running saved cases: `onnxsmith run`.
 
+mod fixed;
 pub(crate) mod judge;
 mod oracle_record;
 mod result;
@@ -15,9 +16,10 @@ use ir::{Datum, DatumKind, Interface, Stream, Tensor, Wanted};
 use onnx::case::{DataSet, NamedDatum};
 use onnx::import::{declared_dtype, declared_kind};
 use onnx::{Bytes, CaseFolder};
-use oracles::{Check, Expected, Symptom, Tolerance, Verdict, Why, judge};
-use worker::Outcome;
+use oracles::{Check, Symptom, Tolerance, Verdict, Why};
 
+pub(crate) use fixed::close;
+use fixed::fixed;
 use judge::{Reference, References};
 pub use oracle_record::OracleRecord;
 use oracle_record::OracleResult;
@@ -430,70 +432,6 @@ fn verdict(verdict: &Verdict) -> Judgement {
             Judgement::new(result, finding.detail.clone())
         }
     }
-}
-
-/// The judgement by outputs that are wanted and a fixed tolerance.
-fn fixed(
-    target: &Target,
-    outcome: &Outcome,
-    inputs: &[NamedDatum],
-    wanted: &[NamedDatum],
-    tolerance: Option<Tolerance>,
-) -> Judgement {
-    let judged = within(target, outcome, inputs, wanted, tolerance);
-    let mut tensors = inputs.iter().chain(wanted).flat_map(|value| value.datum.tensors());
-    match tensors.find_map(|tensor| target.declines_dtype(tensor.dtype())) {
-        Some(why) if judged.grade.is_wrong() => {
-            Judgement::new(Grade::Unsupported, format!("{why}: {}", judged.why))
-        }
-        _ => judged,
-    }
-}
-
-/// The same, of a target that takes the dtypes.
-fn within(
-    target: &Target,
-    outcome: &Outcome,
-    inputs: &[NamedDatum],
-    wanted: &[NamedDatum],
-    tolerance: Option<Tolerance>,
-) -> Judgement {
-    let Outcome::Outputs(outputs) = outcome else {
-        let none = Expected { names: &[], outputs: &[], profile: target.profile };
-        return verdict(&judge(&target.backend, &target.level, outcome, &none));
-    };
-    let Err(why) = close(outputs, wanted, tolerance) else { return Judgement::new(Grade::Pass, "") };
-    let tensors = inputs.iter().chain(wanted).flat_map(|value| value.datum.tensors());
-    let mut dtypes = tensors.map(Tensor::dtype);
-    match dtypes.find(|&dtype| !target.support.dtypes.contains(dtype)) {
-        Some(dtype) if has_shapes(outputs, wanted) => {
-            let why = Why::Widened(format!("{} does not compute in {dtype}, and {why}", target.backend));
-            verdict(&Verdict::Incomparable(why))
-        }
-        _ => Judgement::new(Grade::Mismatch, why),
-    }
-}
-
-/// Whether the outputs are there in the shapes that are wanted: what an engine computes in explains digits alone.
-fn has_shapes(outputs: &[(String, Tensor)], wanted: &[NamedDatum]) -> bool {
-    wanted.iter().flat_map(|value| value.datum.clone().parts(&value.name)).all(|(name, tensor)| {
-        outputs.iter().any(|(other, given)| *other == name && given.shape() == tensor.shape())
-    })
-}
-
-/// What is not within a tolerance of the stored outputs.
-pub(crate) fn close(
-    outputs: &[(String, Tensor)],
-    stored: &[NamedDatum],
-    tolerance: Option<Tolerance>,
-) -> Result<(), String> {
-    for (name, tensor) in stored.iter().flat_map(|value| value.datum.clone().parts(&value.name)) {
-        let actual = outputs.iter().find(|(n, _)| *n == name).map(|(_, actual)| actual);
-        let actual = actual.ok_or_else(|| format!("output `{name}` is missing"))?;
-        let tolerance = tolerance.unwrap_or_else(|| Tolerance::onnx(tensor.dtype()));
-        tolerance.compare(&tensor, actual).map_err(|(_, why)| format!("output `{name}` {why}"))?;
-    }
-    Ok(())
 }
 
 /// What a target is called as a folder: a runner may call its levels what it likes.

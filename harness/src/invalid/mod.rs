@@ -78,7 +78,7 @@ fn eager(settings: &Settings, draw: u64) -> Settings {
 enum Refusal {
     /// That it breaks the rule.
     Always,
-    /// The same, but where the model has sizes that only values tell: there are none, so that it may say anything.
+    /// That it breaks the rule, but where the model has sizes that only values tell: without these it may say anything.
     WhereSizesAreKnown,
 }
 

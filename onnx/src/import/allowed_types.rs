@@ -48,7 +48,7 @@ impl<'n> Definition<'n> {
         self.check(walk, "operand", &node.inputs, &self.schema.inputs)
     }
 
-    /// The same of results.
+    /// Requires that each result may have the type that it has.
     pub(super) fn check_results(&self, walk: &Walk<'_, '_>, node: &Node) -> Result<(), Error> {
         self.check(walk, "output", &node.outputs, &self.schema.outputs)
     }

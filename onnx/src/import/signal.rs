@@ -43,7 +43,7 @@ fn number(
     if_given(walk, source.node, i).map(|id| whole(walk, id)).transpose()
 }
 
-/// The same of an operand that must have no axis: the text calls it a scalar, and ONNX's shape inference refuses any other.
+/// The operand, which must be a tensor without an axis: the text calls it a scalar, and ONNX's shape inference refuses any other.
 fn scalar(
     walk: &mut Walk<'_, '_>,
     source: &SourceNode<'_, '_>,

@@ -63,7 +63,7 @@ pub(super) fn check_node(node: &Node, functions: &Functions<'_>, declared: u32) 
     attributes(node, schema, declared)
 }
 
-/// The same of an operator of another domain, which has this definition in the version of the domain that the model imports.
+/// Requires of a node what an operator of another domain than the default one has, by its definition in the version of the domain that the model imports.
 pub(super) fn check_in_domain(node: &Node, schema: &Schema) -> Result<(), Error> {
     operands_of(node, schema)?;
     outputs(node, schema)?;

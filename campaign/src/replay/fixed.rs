@@ -1,0 +1,74 @@
+//! The judgement by outputs that somebody has stored, and a fixed tolerance.
+
+use ir::Tensor;
+use onnx::case::NamedDatum;
+use oracles::{Expected, Tolerance, Verdict, Why, judge};
+use worker::Outcome;
+
+use super::result::{Grade, Judgement};
+use super::verdict;
+use harness::target::Target;
+
+/// The judgement by outputs that are wanted and a fixed tolerance.
+pub(super) fn fixed(
+    target: &Target,
+    outcome: &Outcome,
+    inputs: &[NamedDatum],
+    wanted: &[NamedDatum],
+    tolerance: Option<Tolerance>,
+) -> Judgement {
+    let judged = within(target, outcome, inputs, wanted, tolerance);
+    let mut tensors = inputs.iter().chain(wanted).flat_map(|value| value.datum.tensors());
+    match tensors.find_map(|tensor| target.declines_dtype(tensor.dtype())) {
+        Some(why) if judged.grade.is_wrong() => {
+            Judgement::new(Grade::Unsupported, format!("{why}: {}", judged.why))
+        }
+        _ => judged,
+    }
+}
+
+/// The judgement on a target that takes the dtypes, by outputs that are wanted.
+fn within(
+    target: &Target,
+    outcome: &Outcome,
+    inputs: &[NamedDatum],
+    wanted: &[NamedDatum],
+    tolerance: Option<Tolerance>,
+) -> Judgement {
+    let Outcome::Outputs(outputs) = outcome else {
+        let none = Expected { names: &[], outputs: &[], profile: target.profile };
+        return verdict(&judge(&target.backend, &target.level, outcome, &none));
+    };
+    let Err(why) = close(outputs, wanted, tolerance) else { return Judgement::new(Grade::Pass, "") };
+    let tensors = inputs.iter().chain(wanted).flat_map(|value| value.datum.tensors());
+    let mut dtypes = tensors.map(Tensor::dtype);
+    match dtypes.find(|&dtype| !target.support.dtypes.contains(dtype)) {
+        Some(dtype) if has_shapes(outputs, wanted) => {
+            let why = Why::Widened(format!("{} does not compute in {dtype}, and {why}", target.backend));
+            verdict(&Verdict::Incomparable(why))
+        }
+        _ => Judgement::new(Grade::Mismatch, why),
+    }
+}
+
+/// Whether the outputs are there in the shapes that are wanted: what an engine computes in explains digits alone.
+fn has_shapes(outputs: &[(String, Tensor)], wanted: &[NamedDatum]) -> bool {
+    wanted.iter().flat_map(|value| value.datum.clone().parts(&value.name)).all(|(name, tensor)| {
+        outputs.iter().any(|(other, given)| *other == name && given.shape() == tensor.shape())
+    })
+}
+
+/// What is not within a tolerance of the stored outputs.
+pub(crate) fn close(
+    outputs: &[(String, Tensor)],
+    stored: &[NamedDatum],
+    tolerance: Option<Tolerance>,
+) -> Result<(), String> {
+    for (name, tensor) in stored.iter().flat_map(|value| value.datum.clone().parts(&value.name)) {
+        let actual = outputs.iter().find(|(n, _)| *n == name).map(|(_, actual)| actual);
+        let actual = actual.ok_or_else(|| format!("output `{name}` is missing"))?;
+        let tolerance = tolerance.unwrap_or_else(|| Tolerance::onnx(tensor.dtype()));
+        tolerance.compare(&tensor, actual).map_err(|(_, why)| format!("output `{name}` {why}"))?;
+    }
+    Ok(())
+}
