@@ -1,6 +1,6 @@
 //! Attributes of which a node may say nothing, because they are what they are where nothing is said.
 
-use ir::Attribute;
+use ir::{Attribute, Attributes};
 
 use crate::list::Op;
 use crate::schema::{self, Absence};
@@ -15,11 +15,22 @@ const ZEROS: [&str; 1] = ["pads"];
 impl Op {
     /// The attributes that a node of this operator may leave out in an opset, by name: the schema has a default of theirs, and they are that.
     pub fn left_out(&self, opset: u32) -> Vec<&'static str> {
-        let of = |attribute: &&schema::Attribute| matches!(attribute.absence, Absence::Default(_));
-        let left_out = self
-            .implied(opset)
-            .filter(|attribute| of(attribute) && self.less(attribute).as_ref() == Some(self));
-        left_out.map(|attribute| attribute.name).collect()
+        self.at_defaults(opset).filter(|attribute| self.may_leave_out(attribute)).map(|a| a.name).collect()
+    }
+
+    /// Whether a node that has these attributes alone leaves some of the operator's out.
+    pub fn leaves_out_of(&self, written: &Attributes, opset: u32) -> bool {
+        let mut missing = self.at_defaults(opset).filter(|attribute| written.get(attribute.name).is_none());
+        missing.any(|attribute| self.may_leave_out(attribute))
+    }
+
+    /// The attributes in ONNX's form of which the schema has a default, and that are that.
+    fn at_defaults(&self, opset: u32) -> impl Iterator<Item = &'static schema::Attribute> {
+        self.implied(opset).filter(|attribute| matches!(attribute.absence, Absence::Default(_)))
+    }
+
+    fn may_leave_out(&self, attribute: &schema::Attribute) -> bool {
+        self.less(attribute).as_ref() == Some(self)
     }
 
     /// The operator without the attributes whose default the schema leaves to the text, where they are that: what means the same has fewer
@@ -66,8 +77,6 @@ fn is_implied(attribute: &schema::Attribute, value: &Attribute) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use ir::Attributes;
-
     use super::*;
 
     fn left_out(name: &str, attributes: &Attributes, opset: u32) -> Vec<&'static str> {

@@ -101,12 +101,18 @@ impl EngineSpec {
     }
 }
 
-/// Where adapters may be: the working directory, what [`HOME_VARIABLE`] says, and the folders around this executable, as cargo builds it in a checkout.
+/// The folder that cargo builds programs in, in a checkout.
+const TARGET: &str = "target";
+
+/// Where adapters may be: the working directory, what [`HOME_VARIABLE`] says, and the checkout in which this executable was built. Of other
+/// folders around it nothing is run: anybody may write to some.
 fn checkouts() -> impl Iterator<Item = PathBuf> {
     let said = std::env::var_os(HOME_VARIABLE).map(PathBuf::from);
-    let around = std::env::current_exe().ok();
-    let around = around.iter().flat_map(|program| program.ancestors().skip(1)).map(Path::to_owned);
-    [PathBuf::new()].into_iter().chain(said).chain(around.collect::<Vec<_>>())
+    let program = std::env::current_exe().ok();
+    let target =
+        program.iter().flat_map(|program| program.ancestors()).find(|folder| folder.ends_with(TARGET));
+    let built = target.and_then(Path::parent).map(Path::to_owned);
+    [PathBuf::new()].into_iter().chain(said).chain(built)
 }
 
 /// What a worker may use.

@@ -9,7 +9,8 @@ use super::result::{Grade, Judgement};
 use super::verdict;
 use harness::target::Target;
 
-/// The judgement by outputs that are wanted and a fixed tolerance.
+/// The judgement by outputs that are wanted and a fixed tolerance. A dtype that the target does not say that it takes excuses whatever is
+/// wrong, and one that it computes in a narrower one wrong elements.
 pub(super) fn fixed(
     target: &Target,
     outcome: &Outcome,
@@ -17,21 +18,28 @@ pub(super) fn fixed(
     wanted: &[NamedDatum],
     tolerance: Option<Tolerance>,
 ) -> Judgement {
-    let judged = within(target, outcome, inputs, wanted, tolerance);
-    let mut tensors = inputs.iter().chain(wanted).flat_map(|value| value.datum.tensors());
-    match tensors.find_map(|tensor| target.declines_dtype(tensor.dtype())) {
-        Some(why) if judged.grade.is_wrong() => {
-            Judgement::new(Grade::Unsupported, format!("{why}: {}", judged.why))
+    let judged = by_outputs(target, outcome, wanted, tolerance);
+    if !judged.grade.is_wrong() {
+        return judged;
+    }
+    let tensors = || inputs.iter().chain(wanted).flat_map(|value| value.datum.tensors());
+    if let Some(why) = tensors().find_map(|tensor| target.declines_dtype(tensor.dtype())) {
+        return Judgement::new(Grade::Unsupported, format!("{why}: {}", judged.why));
+    }
+    let narrower = tensors().map(Tensor::dtype).find(|&dtype| !target.support.dtypes.contains(dtype));
+    match (narrower, outcome) {
+        (Some(dtype), Outcome::Outputs(outputs)) if has_shapes(outputs, wanted) => {
+            let why = format!("{} does not compute in {dtype}, and {}", target.backend, judged.why);
+            verdict(&Verdict::Incomparable(Why::Widened(why)))
         }
         _ => judged,
     }
 }
 
-/// The judgement on a target that takes the dtypes, by outputs that are wanted.
-fn within(
+/// The judgement that excuses nothing.
+fn by_outputs(
     target: &Target,
     outcome: &Outcome,
-    inputs: &[NamedDatum],
     wanted: &[NamedDatum],
     tolerance: Option<Tolerance>,
 ) -> Judgement {
@@ -39,15 +47,9 @@ fn within(
         let none = Expected { names: &[], outputs: &[], profile: target.profile };
         return verdict(&judge(&target.backend, &target.level, outcome, &none));
     };
-    let Err(why) = close(outputs, wanted, tolerance) else { return Judgement::new(Grade::Pass, "") };
-    let tensors = inputs.iter().chain(wanted).flat_map(|value| value.datum.tensors());
-    let mut dtypes = tensors.map(Tensor::dtype);
-    match dtypes.find(|&dtype| !target.support.dtypes.contains(dtype)) {
-        Some(dtype) if has_shapes(outputs, wanted) => {
-            let why = Why::Widened(format!("{} does not compute in {dtype}, and {why}", target.backend));
-            verdict(&Verdict::Incomparable(why))
-        }
-        _ => Judgement::new(Grade::Mismatch, why),
+    match close(outputs, wanted, tolerance) {
+        Ok(()) => Judgement::new(Grade::Pass, ""),
+        Err(why) => Judgement::new(Grade::Mismatch, why),
     }
 }
 

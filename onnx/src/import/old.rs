@@ -114,10 +114,7 @@ pub(super) fn translation(op_type: &str, declared: u32) -> Option<Translation> {
 pub(super) fn refused(schema: &Schema, declared: u32) -> Option<String> {
     let since = schema.since;
     if !OPSETS.contains(&declared) {
-        let first = OPSETS.start();
-        return Some(format!(
-            "as defined in opset {since}; only definitions from opset {first} on are known"
-        ));
+        return Some(too_old(since));
     }
     match reading(schema) {
         Refused(why) => Some(format!("as defined in opset {since}: {why}")),
@@ -164,6 +161,12 @@ fn one_shape(_: &Attributes, types: &[Option<&Type>]) -> Result<(), Error> {
         Some((i, ty)) => Err(misshapen(i, ty, &format!("like {first} before opset 8"))),
         None => Ok(()),
     }
+}
+
+/// Why a definition of this opset cannot be read, which is older than all that can.
+pub(super) fn too_old(since: u32) -> String {
+    let first = OPSETS.start();
+    format!("as defined in opset {since}; only definitions from opset {first} on are known")
 }
 
 fn find<'a>(source: &SourceNode<'_, 'a>, name: &str) -> Option<&'a AttributeProto> {

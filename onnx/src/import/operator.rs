@@ -70,7 +70,7 @@ pub(super) fn add<'p>(
     if !is_renamed(&op, &written, opset, &types)? {
         check_meaning(opset, &op, &types)?;
     }
-    let is_terse = op.left_out(spelled).iter().any(|name| written.get(name).is_none());
+    let is_terse = op.leaves_out_of(&written, spelled);
     let id = walk.push_named(node, NodeKind::Operator(op), inputs, given, &outputs)?;
     walk.graph.nodes[id.index()].is_terse = is_terse;
     Ok(())

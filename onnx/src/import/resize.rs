@@ -148,11 +148,7 @@ impl Settings {
 fn resize<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result<(), Error> {
     let declared = walk.context.declared;
     if declared < *old::OPSETS.start() {
-        let why = format!(
-            "as defined in opset 1; only definitions from opset {} on are known",
-            old::OPSETS.start()
-        );
-        return Err(Error::unsupported(format!("operator {}", source.node.rest.op_type()), why));
+        return Err(Error::unsupported(format!("operator {}", source.node.rest.op_type()), old::too_old(1)));
     }
     let operands = operands::<4>(walk, source)?;
     let x = there(&operands, 0)?;

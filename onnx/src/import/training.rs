@@ -68,8 +68,8 @@ fn operands<const N: usize>(
         for (kind, &value) in of.iter().enumerate() {
             let (ty, first) = (walk.ty(value), walk.ty(of[0]));
             let at = 2 + kind * (given / N) + i;
-            if ty != first || !matches!(ty.dtype, DType::F32 | DType::F64) {
-                return Err(misshapen(at, &ty, &format!("like {first}, and of f32 or f64")));
+            if ty != first {
+                return Err(misshapen(at, &ty, &format!("like {first}")));
             }
             if ty.dtype != dtype {
                 let why = format!(

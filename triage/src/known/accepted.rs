@@ -39,20 +39,25 @@ impl KnownEntry {
         }
         let versions = match (&self.versions, &again.versions) {
             (Some(before), Some(now)) => Some(Span::of(before)?.and(Span::of(now)?).range()),
-            (None, _) => None,
-            (Some(_), None) => return None,
+            (None, None) => None,
+            _ => return None,
         };
         Some(Self { versions, note: self.note.clone(), ..again.clone() })
     }
 }
 
 /// From one version to another, both included.
-struct Span {
+pub(super) struct Span {
     first: Version,
     last: Version,
 }
 
 impl Span {
+    /// One version.
+    pub(super) fn only(version: Version) -> Self {
+        Self { first: version.clone(), last: version }
+    }
+
     /// The versions of an entry that was accepted. A range of another kind was thought about by somebody.
     fn of(range: &VersionReq) -> Option<Self> {
         let (first, last) = match &range.comparators[..] {
@@ -67,7 +72,7 @@ impl Span {
         Self { first: self.first.min(other.first), last: self.last.max(other.last) }
     }
 
-    fn range(self) -> VersionReq {
+    pub(super) fn range(self) -> VersionReq {
         let is = |op, Version { major, minor, patch, pre, .. }| Comparator {
             op,
             major,
@@ -146,6 +151,16 @@ mod tests {
         let after = with(&before, std::slice::from_ref(&again));
         assert_eq!(versions(&after), ["versions = '=1.0.0'"]);
         assert!(after.contains(&again.expires.to_string()), "{after}");
+    }
+
+    #[test]
+    fn an_entry_for_all_versions_is_renewed_for_an_engine_without_them_alone() {
+        let before = with("", &[accepted("e | Relu | mismatch gross", "nightly")]);
+        assert!(versions(&before).is_empty(), "{before}");
+        let again = with(&before, &[accepted("e | Relu | mismatch gross", "nightly")]);
+        assert_eq!(again.matches("[[known]]").count(), 1, "{again}");
+        let numbered = with(&before, &[accepted("e | Relu | mismatch gross", "2.0.0")]);
+        assert!(numbered.starts_with(&before) && numbered.contains("versions = '=2.0.0'"), "{numbered}");
     }
 
     #[test]

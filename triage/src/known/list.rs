@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use oracles::Finding;
-use semver::{Comparator, Op, Version, VersionReq};
+use semver::{Version, VersionReq};
 use serde::Deserialize;
 
+use super::accepted::Span;
 use super::content::{KnownError, read, text_of};
 use super::date::Date;
 use super::pattern::Pattern;
@@ -179,14 +180,7 @@ impl KnownEntry {
 
     /// The entry that covers one signature, of one version of its engine; of all versions where this has no number.
     pub fn exactly(signature: String, version: &str, finding: String, expires: Date) -> Self {
-        let is = |Version { major, minor, patch, pre, .. }| Comparator {
-            op: Op::Exact,
-            major,
-            minor: Some(minor),
-            patch: Some(patch),
-            pre,
-        };
-        let versions = parse_version(version).map(|version| VersionReq { comparators: vec![is(version)] });
+        let versions = parse_version(version).map(|version| Span::only(version).range());
         Self { signature: Pattern::from(signature), versions, finding, expires, note: None }
     }
 
