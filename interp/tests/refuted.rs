@@ -310,6 +310,19 @@ fn a_position_that_may_overflow_may_be_infinite() {
 }
 
 #[test]
+fn between_two_elements_is_a_line_whose_slope_may_overflow() {
+    let sampled = |last: f64| {
+        let text = "onnxsmith 1 opset 26 graph { %0: f32[1, 1, 3] = variable \"x\" %1: f32[1, 1, 1] = variable \"grid\" \
+                    %2: f32[1, 1, 1] = GridSample(%0, %1) {mode = \"linear\", padding_mode = \"zeros\", \
+                    align_corners = 0} return \"y\" = %2 }";
+        let image: &[f64] = &[0.0, -2.126_764_793_155_865_4e37, last];
+        accepts(&reference(text, &[image, &[0.0]], &Profile::TIGHT), &[f64::NAN], &Profile::TIGHT)
+    };
+    // The middle element, or from there no way towards the next: 0 · (last + 2e37), in rten.
+    assert!(sampled(f64::from(f32::MAX)) && !sampled(1.0));
+}
+
+#[test]
 fn a_factor_of_all_terms_may_be_moved_behind_their_sum() {
     // (1.7·x)·w as 1.7·(x·w), which rten and ONNX Runtime make of it.
     let scaled = |terms: usize, x: &[f64], w: &[f64], profile: &Profile| {

@@ -265,7 +265,7 @@ impl<R: Copy> Around<R> {
                 along.iter().map(|along| along.others.as_ref().unwrap_or(&along.taps).clone()).collect()
             });
             let taps = along.into_iter().map(|along| along.taps).collect();
-            (Weights::of(a, taps), others.map(|others| Weights::of(a, others)))
+            (Weights::of(op.mode, a, taps), others.map(|others| Weights::of(op.mode, a, others)))
         }))
     }
 
@@ -281,6 +281,7 @@ impl<R: Copy> Around<R> {
 
 /// Elements around a position with their weights.
 struct Weights<R> {
+    mode: Mode,
     /// By axis.
     along: Vec<Taps<R>>,
     /// Along all axes.
@@ -308,12 +309,12 @@ impl<R: Copy> Corner<R> {
 }
 
 impl<R: Copy> Weights<R> {
-    fn of<S: Arith<R = R>>(a: &S, along: Vec<Taps<R>>) -> Self {
+    fn of<S: Arith<R = R>>(mode: Mode, a: &S, along: Vec<Taps<R>>) -> Self {
         let origin = Corner { place: Some(0), weight: None, is_taken: true };
         let corners = along.iter().fold(vec![origin], |corners, taps| {
             corners.iter().flat_map(|corner| taps.iter().map(|tap| corner.with(a, tap))).collect()
         });
-        Self { along, corners }
+        Self { mode, along, corners }
     }
 
     /// The sum of elements with the weights of all axes multiplied, or one axis after the other.
@@ -323,23 +324,27 @@ impl<R: Copy> Weights<R> {
             Some((added(a, number, corner.is_taken), a.round(corner.weight?)))
         };
         let terms: Vec<_> = self.corners.iter().filter_map(term).collect();
-        a.either(a.dot(terms.into_iter()), || nested(a, &self.along, image, 0))
+        a.either(a.dot(terms.into_iter()), || nested(self.mode, a, &self.along, image, 0))
     }
 }
 
 /// The sum over the elements of the first axis of what there is on the others, from a place on the axes before. Between two elements
-/// that is a line: from the first one on by a share of their difference, as `rten` has it.
-fn nested<S: Arith>(a: &S, along: &[Taps<S::R>], image: &[S::R], place: usize) -> S::R {
+/// that is a line: from the first one on by a share of their difference, as `rten` has it. Of a position that may be on either side of an
+/// element any two neighbours may be the ones.
+fn nested<S: Arith>(mode: Mode, a: &S, along: &[Taps<S::R>], image: &[S::R], place: usize) -> S::R {
     let Some((taps, others)) = along.split_first() else { return image[place] };
     let mut terms = Vec::with_capacity(taps.len());
     for tap in taps {
-        let here = tap.offset.map(|offset| nested(a, others, image, place + offset));
+        let here = tap.offset.map(|offset| nested(mode, a, others, image, place + offset));
         let here = here.unwrap_or_else(|| a.real(0.0));
         terms.push((added(a, here, tap.is_taken), a.round(tap.weight)));
     }
     let sum = a.dot(terms.iter().copied());
-    match terms[..] {
-        [(below, _), (above, share)] => a.either(sum, || a.add(below, a.mul(a.sub(above, below), share))),
-        _ => sum,
+    if mode == Mode::Cubic {
+        return sum;
     }
+    let neighbours = terms.array_windows();
+    neighbours.fold(sum, |is, &[(below, _), (above, share)]| {
+        a.either(is, || a.add(below, a.mul(a.sub(above, below), share)))
+    })
 }
