@@ -283,8 +283,18 @@ impl Operator for Einsum {
         )
     }
 
-    fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {
-        Vec::new()
+    /// An integer that overflows may wrap or saturate, and of a sum with such terms nothing is promised.
+    fn hazards(&self, x: &[Option<&Type>]) -> Vec<Hazard> {
+        let types: Vec<&Type> = x.iter().flatten().copied().collect();
+        let Some((least, most)) = types.first().and_then(|ty| ty.dtype.int_range()) else {
+            return Vec::new();
+        };
+        let terms = self.walked(&types).terms() as f64;
+        // Terms of either sign are a random walk.
+        let terms = if least < 0 { terms.sqrt() } else { terms };
+        let high = libm::pow(most as f64 / terms.max(1.0), 1.0 / types.len() as f64).floor().max(1.0);
+        let low = if least < 0 { -high } else { 0.0 };
+        (0..types.len()).map(|operand| Hazard::Far { operand, low, high }).collect()
     }
 
     /// Where each term has its factors is laid out, and the factors of a sum are.
