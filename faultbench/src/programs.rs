@@ -3,7 +3,7 @@
 //! Each makes another program of the one that an engine gets, and the right kernels run that. A model that is written as it is
 //! shows none of them, but for those in coincidences, which may be drawn too.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::{Context, Result};
 use graphgen::{Forms, Settings};
@@ -85,6 +85,16 @@ pub const FAULTS: &[WrongProgram] = &[
         does: "an elementwise function of whose result nothing is said is left out",
         of: unsaid_function,
     },
+    WrongProgram {
+        form: "tensor fields",
+        does: "the bits of narrow floats in int32_data are read as numbers",
+        of: bits_as_numbers,
+    },
+    WrongProgram {
+        form: "names",
+        does: "names are cut before their last slash, and of values of one name the first is read",
+        of: cut_names,
+    },
 ];
 
 /// After how many cases the reference finds a fault, of so many; `None` if it does not.
@@ -138,6 +148,39 @@ fn shortened_ends(program: &Program) -> Option<Program> {
         let is_wide = ends.contains(&value) && numbers.contains(&i128::from(i64::MAX));
         is_wide.then(|| Tensor::from_i128_fn(&old.ty(), |i| i128::from(numbers[i] as i64 as i32)))
     })
+}
+
+fn bits_as_numbers(program: &Program) -> Option<Program> {
+    let initializers = &program.main.body.initializers;
+    let stored: BTreeMap<ValueId, &[i32]> =
+        initializers.iter().map(|i| (i.value, &i.tensor.int32_data[..])).collect();
+    with_tensors(program, |value, old| {
+        let bits = stored.get(&value).filter(|bits| !bits.is_empty())?;
+        let is_narrow = matches!(old.dtype(), ir::DType::F16 | ir::DType::BF16);
+        is_narrow.then(|| Tensor::from_f64_fn(&old.ty(), |i| f64::from(bits[i])))
+    })
+}
+
+fn cut_names(program: &Program) -> Option<Program> {
+    let mut first: BTreeMap<&str, ValueId> = BTreeMap::new();
+    let mut wrong = program.clone();
+    let mut is_new = false;
+    let cut = |value: ValueId| program.main.name(value).rsplit_once('/').map(|(_, last)| last);
+    for (node, read) in program.main.body.nodes.iter().zip(&mut wrong.main.body.nodes) {
+        for operand in read.inputs.iter_mut().flatten() {
+            let there = cut(*operand).and_then(|name| first.get(name));
+            if let Some(&there) = there.filter(|&there| there != operand) {
+                *operand = there;
+                is_new = true;
+            }
+        }
+        for &value in node.outputs.iter().flatten() {
+            if let Some(name) = cut(value) {
+                first.entry(name).or_insert(value);
+            }
+        }
+    }
+    is_new.then_some(wrong)
 }
 
 /// The first node of the main graph, or of a body in it, that a change is made to.

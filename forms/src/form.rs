@@ -10,7 +10,7 @@ use rand::RngExt;
 
 use crate::composite::Placed;
 use crate::draft::Draft;
-use crate::{branch, coincidence, computed, constants, repeat, said, scan, sizes, spelled};
+use crate::{branch, coincidence, computed, constants, repeat, said, scan, sizes, spelled, stored};
 
 /// A form of programs.
 #[derive(Clone, Copy)]
@@ -32,8 +32,8 @@ pub type Rewriting = fn(Draft, &mut Choices) -> Option<Draft>;
 pub const OVERRIDDEN_DEFAULT: &str = "overridden default";
 
 /// All forms, in the order in which they come in: parameters before the constants that they are, bodies
-/// inside each other, and what is said of types last, because it depends on all else.
-pub const FORMS: [Form; 14] = [
+/// inside each other, and then what is said of types, because it depends on all else. What tensors are stored as, and names, depend on nothing.
+pub const FORMS: [Form; 16] = [
     Form {
         name: "spelled parameter",
         about: "a parameter in other words: -1 and 0 in Reshape, 1 in Expand, INT64_MAX as an end, an axis from the other end",
@@ -117,6 +117,18 @@ pub const FORMS: [Form; 14] = [
         about: "the types of some values inside are not said, or of none",
         share: 0.25,
         write: said::write,
+    },
+    Form {
+        name: "tensor fields",
+        about: "the elements of a tensor are in the field of their type, such as int32_data, not bytes",
+        share: 0.12,
+        write: stored::in_fields,
+    },
+    Form {
+        name: "names",
+        about: "values and nodes have the names that an exporter gives, with slashes, dots and colons, or numbers alone",
+        share: 0.12,
+        write: stored::named,
     },
 ];
 

@@ -36,6 +36,7 @@
 //! | `constants` | constants as Constant nodes, inputs, and defaults of inputs, which values may override |
 //! | `sizes` | sizes that are names, or not said |
 //! | `said` | types that are said of some values, or of none |
+//! | `stored` | elements of tensors in the fields of their types, and names as exporters give them |
 
 mod branch;
 mod chain;
@@ -51,6 +52,7 @@ mod scan;
 mod segment;
 mod sizes;
 mod spelled;
+mod stored;
 
 pub use composite::{Composite, Placed};
 pub use draft::Draft;

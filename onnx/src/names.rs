@@ -19,6 +19,11 @@ pub const FUNCTION_DOMAIN: &str = "onnxsmith.functions";
 /// How the names of the Identity nodes begin that only give a value a further name.
 pub const ALIAS: &str = "onnxsmith.alias";
 
+/// Whether a node of this name is an Identity that only gives a value a further name.
+pub fn is_alias(node: &str) -> bool {
+    node.starts_with(ALIAS)
+}
+
 /// The name of a value of the node at a position.
 pub fn value(position: usize, port: usize) -> String {
     if port == 0 { format!("v{position}") } else { format!("v{position}_{port}") }

@@ -39,6 +39,10 @@ pub(crate) enum ProgramForm {
     OverriddenDefaults,
     /// Constant nodes.
     Constants,
+    /// Tensors whose elements are in the fields of their types, not bytes.
+    Fields,
+    /// Names that are no identifiers, or of several nodes.
+    Names,
 }
 
 impl ProgramForm {
@@ -54,6 +58,8 @@ impl ProgramForm {
             Self::Defaults => "form default",
             Self::OverriddenDefaults => "form overridden default",
             Self::Constants => "form Constant",
+            Self::Fields => "form tensor fields",
+            Self::Names => "form names",
         }
     }
 
@@ -148,12 +154,25 @@ impl<'p> Forms<'p> {
                 program,
             }));
         }
+        all.extend(self.in_bytes());
         for held in held(self.program) {
             let without = self.written_out(&held);
             let about = held.way.is_empty().then(|| gives(self.program, held.at)).flatten();
             all.extend(without.map(|(form, program)| Undone { form, about, program }));
         }
         all
+    }
+
+    /// The program with the elements of tensors as bytes: of those of each element type, and of all.
+    fn in_bytes(&self) -> Vec<Undone> {
+        let types = self.program.types_in_fields();
+        let undone = |about: Option<ValueId>, is_meant: &dyn Fn(i32) -> bool| {
+            let program = self.program.without_tensor_fields(is_meant)?;
+            Some(Undone { form: ProgramForm::Fields, about, program })
+        };
+        let each = types.iter().filter_map(|(&ty, &value)| undone(value, &|other| other == ty));
+        let all = (types.len() > 1).then(|| undone(None, &|_| true)).flatten();
+        each.chain(all).collect()
     }
 
     /// The program with what a node holds written out in its place.
@@ -287,6 +306,8 @@ pub(crate) fn count(program: &Program) -> usize {
         !program.open_parameters().is_empty(),
         program.without_defaults(|_| false).is_some(),
         program.without_constant_nodes().is_some(),
+        !program.types_in_fields().is_empty(),
+        program.with_plain_names().is_some(),
     ];
     held(program).len() + kinds.into_iter().filter(|&has| has).count()
 }

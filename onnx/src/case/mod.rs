@@ -30,6 +30,7 @@ pub use write::{clear, place};
 
 use crate::import::declared_kind;
 use crate::proto::{GraphProto, ModelProto, TensorProto, ValueInfoProto, decode_shared};
+use crate::tensor::each::all_in_bytes;
 use crate::{Error, external, file, text};
 
 /// The name of the model inside a case folder.
@@ -175,7 +176,8 @@ fn read_model(path: &Path, most: u64) -> Result<Bytes, Error> {
     }
     let what = || format!("text {}", path.display());
     let written = String::from_utf8(bytes).map_err(|e| Error::invalid(what(), e.to_string()))?;
-    Ok(crate::encode(&text::parse(&written).map_err(|e| e.inside(what()))?).into())
+    let model = text::parse(&written).map_err(|e| e.inside(what()))?;
+    Ok(crate::encode(&all_in_bytes(model)).into())
 }
 
 /// The inputs and outputs of a graph: what the files of a data set are matched with.

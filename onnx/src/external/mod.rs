@@ -4,7 +4,6 @@
 //! folder, and only from regular files inside that folder, symbolic links resolved.
 //! It is read, not mapped into memory: a file that somebody cuts off while it is mapped ends the process that looks at it.
 
-mod outside;
 mod spill;
 mod whole;
 

@@ -4,10 +4,10 @@ use std::path::Path;
 
 use bytes::Bytes;
 
-use super::outside::each_tensor;
 use super::{External, read};
 use crate::proto::tensor_proto::DataLocation;
 use crate::proto::{ModelProto, TensorProto, decode_shared};
+use crate::tensor::each::each_tensor;
 use crate::tensor::type_of;
 use crate::{Error, encode};
 
@@ -38,7 +38,7 @@ pub(crate) fn whole(model: Vec<u8>, folder: &Path, most: u64) -> Result<Bytes, E
 pub(crate) fn elsewhere(model: &Bytes) -> u64 {
     let mut bytes = 0u64;
     let Some(mut proto) = with_data_elsewhere(model) else { return 0 };
-    let counted = each_tensor(&mut proto, &mut |tensor| {
+    let counted: Result<(), Error> = each_tensor(&mut proto, &mut |tensor| {
         if tensor.data_location() == DataLocation::External {
             bytes = bytes.saturating_add(type_of(tensor)?.bytes());
         }

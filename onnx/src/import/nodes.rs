@@ -14,7 +14,7 @@ use super::{
     suppressed, training, unique,
 };
 use crate::Error;
-use crate::names::{self, ALIAS};
+use crate::names;
 use crate::program::Node;
 use crate::proto::AttributeProto;
 
@@ -190,7 +190,7 @@ pub(super) fn knows(domain: &str, op_type: &str) -> bool {
 /// tensor.
 fn is_alias(walk: &Walk<'_, '_>, node: &Node) -> bool {
     let ([Some(of)], [Some(_)]) = (&node.inputs[..], &node.outputs[..]) else { return false };
-    let is_ours = node.attributes.is_empty() && node.rest.name().starts_with(ALIAS);
+    let is_ours = node.attributes.is_empty() && names::is_alias(node.rest.name());
     is_ours || matches!(walk.frame.get(*of), Ok(Bound::Sequence(_) | Bound::Nothing(_) | Bound::Strings(_)))
 }
 

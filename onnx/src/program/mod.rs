@@ -5,6 +5,7 @@
 //! | [`edit`] | programs that may do the same with less |
 //! | `plain` | programs that do the same in plainer words |
 //! | `slices` | a Scan, written out |
+//! | `stored` | programs with other names, and with the elements of tensors in other fields |
 //! | `calls` | a call of a function, written out |
 //! | `unread` | bodies without what nothing reads of them |
 //! | `sparse` | initializers in sparse form |
@@ -51,6 +52,7 @@ mod plain;
 mod read;
 mod slices;
 pub(crate) mod sparse;
+mod stored;
 mod taken;
 mod unread;
 mod write;
@@ -62,6 +64,7 @@ use crate::proto::{
     AttributeProto, FunctionProto, GraphProto, ModelProto, NodeProto, SparseTensorProto, TensorProto,
     ValueInfoProto,
 };
+use crate::tensor::each::all_in_bytes;
 use crate::text::{self, Text};
 use taken::Taken;
 
@@ -182,9 +185,9 @@ impl Program {
         text::print(&self.write())
     }
 
-    /// The program of a text.
+    /// The program of a text, with the elements of its tensors as bytes.
     pub fn from_text(text: &str) -> Result<Self, Error> {
-        Self::read(text::parse(text).map_err(|e| e.inside("text"))?)
+        Self::read(all_in_bytes(text::parse(text).map_err(|e| e.inside("text"))?))
     }
 }
 

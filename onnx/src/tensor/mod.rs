@@ -4,6 +4,8 @@
 //! ONNX's fields, or a file beside the model (see [`crate::external`]). The size a tensor claims is compared with the
 //! data at hand before anything is allocated.
 
+pub(crate) mod each;
+pub(crate) mod elements;
 pub mod strings;
 
 use half::{bf16, f16};
@@ -17,6 +19,7 @@ use crate::Error;
 use crate::external::{self, External};
 use crate::proto::TensorProto;
 use crate::proto::tensor_proto::{DataLocation, DataType};
+pub use elements::{in_bytes, in_field};
 
 /// ONNX's code of a dtype, as in `TensorProto.data_type` and the `to` of Cast.
 pub const fn code_of(dtype: DType) -> i32 {

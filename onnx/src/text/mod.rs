@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `lex` | tokens |
 //! | `names` | the words that mean something, and what is written without quotes |
-//! | `elements` | the elements of tensors, as the text has them |
+//! | `floats` | floats, as the text has them |
 //! | `parse` | text → `ModelProto` |
 //! | `print` | `ModelProto` → text |
 //!
@@ -37,7 +37,7 @@
 //! the same message, and ONNX's parser reads what is printed here. Numbers of a tensor are those of the field that ONNX has
 //! for its type: bits of a `float16`, packed bytes of an `int4`. Floats are the shortest decimals that read back to the same
 //! bits. A message that is read has its numbers in these fields, never in `raw_data`, and an empty name where none is
-//! written.
+//! written. What is made of a text for a runtime has them as bytes: not every runtime reads both.
 //!
 //! What ONNX's parser does not take, and is read and printed here:
 //!
@@ -52,7 +52,7 @@
 //! quantization, devices, training, denotations, strings that are no UTF-8, and what contradicts itself, such as a
 //! tensor with elements in two places.
 
-mod elements;
+mod floats;
 mod lex;
 mod names;
 mod parse;

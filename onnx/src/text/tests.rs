@@ -28,7 +28,7 @@ fn is_printed_as_it_was_read(written: &str) {
     let program = Program::read(model.clone()).unwrap();
     let text = program.to_text();
     assert!(text.left_out.is_empty(), "{text}");
-    let back = Program::from_text(&text.to_string()).unwrap().write();
+    let back = Program::read(read(&text.to_string())).unwrap().write();
     // As bytes, because NaN is not itself.
     assert_eq!(back.encode_to_vec(), model.encode_to_vec());
 }

@@ -47,6 +47,11 @@ pub(super) const PLAINER: &[Plainer] = &[
             gives(program, at)
         },
     },
+    Plainer {
+        form: ProgramForm::Names,
+        without: |program, _| program.with_plain_names(),
+        about: |_, _| None,
+    },
 ];
 
 /// The first input of the main graph with a default, of those whose names are meant.

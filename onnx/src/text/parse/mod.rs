@@ -12,7 +12,7 @@ use std::borrow::Cow;
 use std::mem;
 use std::str::FromStr;
 
-use super::elements::Float;
+use super::floats::Float;
 use super::lex::{Lexer, Token};
 use super::{ParseError, Problem};
 use crate::proto::{ModelProto, StringStringEntryProto};

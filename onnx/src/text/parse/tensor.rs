@@ -6,7 +6,7 @@ use crate::proto::tensor_shape_proto::dimension;
 use crate::proto::type_proto::{self, Value};
 use crate::proto::{TensorProto, TypeProto};
 use crate::tensor::Field;
-use crate::text::elements::field;
+use crate::tensor::elements::field;
 use crate::text::lex::Token;
 
 impl Parser<'_> {

@@ -3,7 +3,7 @@
 use super::{Printer, says};
 use crate::proto::attribute_proto::AttributeType;
 use crate::proto::{AttributeProto, GraphProto, TensorProto, TypeProto};
-use crate::text::elements::Float;
+use crate::text::floats::Float;
 use crate::text::names::{name, separated};
 
 impl Printer {

@@ -5,7 +5,8 @@ use std::fmt::Display;
 use super::{Printer, pair, says};
 use crate::proto::TensorProto;
 use crate::proto::tensor_proto::{DataLocation, DataType};
-use crate::text::elements::{Elements, Float};
+use crate::tensor::elements::Elements;
+use crate::text::floats::Float;
 use crate::text::names::{name, quoted, separated};
 
 /// Elements break their lines before this column.
