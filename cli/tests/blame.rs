@@ -228,3 +228,15 @@ fn what_does_not_run_is_told() {
     assert!(said.contains("; 3 operators in Loop `the_loop`, which has no turn; "), "{said}");
     assert!(!said.contains("step"), "{said}");
 }
+
+#[test]
+fn an_operator_is_asked_for_the_results_that_the_model_reads() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let model = "<ir_version: 8, opset_import: [\"\" : 17]>\n\
+                 m (float[2, 1, 1] x, float[1, 1, 1] w, float[1, 1, 1] r) => (float[1, 1, 1] z)\n\
+                 { y, h = RNN<hidden_size = 1>(x, w, r) z = Neg(h) }\n";
+    std::fs::write(folder.path().join("m.onnxtxt"), model).expect("a model");
+    let (code, said) = blame(folder.path(), &["m.onnxtxt", "--on", "cpu", "--all"]);
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.contains("right RNN (%0) → f32[1, 1, 1]: alone"), "{said}");
+}

@@ -130,7 +130,9 @@ impl Rows {
         }
         let added = &mut self.rows[before..];
         let most = added.iter().map(|row| row.total.elements).max().unwrap_or(0);
-        added.iter_mut().for_each(|row| row.most = most);
+        for row in added {
+            row.most = most;
+        }
         let apart = |pair: usize| {
             let mut apart = Apart::default();
             all.iter().filter_map(|ran| ran.apart.get(pair)).for_each(|more| apart.merge(more));

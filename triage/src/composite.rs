@@ -72,15 +72,16 @@ fn groups(body: &Body, is_composite: &dyn Fn(usize) -> bool) -> Vec<Vec<usize>> 
 /// Each group of the main graph alone, in the order of the graph. A group is left out if the reference has no value for one of its
 /// operands.
 pub(crate) fn composites(program: &Program, inputs: &BTreeMap<String, Datum>) -> Vec<Composite> {
-    composites_with(program, inputs, &|_| false)
+    composites_with(program, inputs, &|_| false, &|_| true)
 }
 
 /// Each group of the main graph alone, as [`composites`] gives them. `is_written_out` tells of further nodes, by their positions, that import
-/// writes out for these inputs.
+/// writes out for these inputs; `is_wanted` which of the results are.
 pub(crate) fn composites_with(
     program: &Program,
     inputs: &BTreeMap<String, Datum>,
     is_written_out: &dyn Fn(usize) -> bool,
+    is_wanted: &dyn Fn(ValueId) -> bool,
 ) -> Vec<Composite> {
     let nodes = &program.main.body.nodes;
     let groups = groups(&program.main.body, &|at| is_composite(&nodes[at]) || is_written_out(at));
@@ -93,7 +94,7 @@ pub(crate) fn composites_with(
         let open = open(&program.main.body, &group);
         let values: Option<Vec<Datum>> = open.iter().map(|value| known.get(value).cloned()).collect();
         let values = values.or_else(|| self::values(program, &open, inputs))?;
-        alone(program, group, &open, &values)
+        alone(program, group, (&open, &values), is_wanted)
     };
     groups.into_iter().filter_map(alone).collect()
 }
@@ -110,7 +111,12 @@ fn open(body: &Body, group: &[usize]) -> Vec<ValueId> {
     read.difference(&made).copied().filter(|&value| !is_constant(body, value)).collect()
 }
 
-fn alone(program: &Program, group: Vec<usize>, open: &[ValueId], values: &[Datum]) -> Option<Composite> {
+fn alone(
+    program: &Program,
+    group: Vec<usize>,
+    (open, values): (&[ValueId], &[Datum]),
+    is_wanted: &dyn Fn(ValueId) -> bool,
+) -> Option<Composite> {
     let body = &program.main.body;
     let nodes: Vec<&Node> = group.iter().map(|&at| &body.nodes[at]).collect();
     let made: BTreeSet<ValueId> =
@@ -130,7 +136,8 @@ fn alone(program: &Program, group: Vec<usize>, open: &[ValueId], values: &[Datum
         stated.cloned().or_else(|| Some(port(value, declared(datum)?)))
     };
     main.inputs = open.iter().zip(values).map(declared).collect::<Option<_>>()?;
-    main.outputs = seen(&nodes).into_iter().map(|value| port(value, ValueInfoProto::default())).collect();
+    main.outputs =
+        seen(&nodes, is_wanted).into_iter().map(|value| port(value, ValueInfoProto::default())).collect();
     let named = open.iter().zip(values);
     let named = named.map(|(&value, datum)| (program.main.name(value).to_owned(), datum.clone()));
     let problem = Problem::of_program(only, &named.collect()).ok()?;
@@ -146,18 +153,35 @@ fn alone(program: &Program, group: Vec<usize>, open: &[ValueId], values: &[Datum
     Some(Composite { name: names.join(" + "), nodes: group, types, problem })
 }
 
-/// The results of some nodes of a body by which they are seen: the tensors, or where there are none what no other of the nodes reads.
-fn seen(nodes: &[&Node]) -> Vec<ValueId> {
+/// The results of some nodes of a body by which they are seen: the tensors, or where there are none what no other of the nodes reads; of
+/// these the ones that are wanted, if any are.
+fn seen(nodes: &[&Node], is_wanted: &dyn Fn(ValueId) -> bool) -> Vec<ValueId> {
     let results = nodes.iter().flat_map(|node| {
         let results = node.outputs.iter().enumerate();
         results.filter_map(|(port, value)| Some(((*value)?, is_tensor(node, port))))
     });
     let (tensors, others): (Vec<_>, Vec<_>) = results.partition(|&(_, is_tensor)| is_tensor);
-    let is_read = |value: ValueId| nodes.iter().any(|node| node.inputs.contains(&Some(value)));
-    if tensors.is_empty() {
-        return others.into_iter().map(|(value, _)| value).filter(|&value| !is_read(value)).collect();
-    }
-    tensors.into_iter().map(|(value, _)| value).collect()
+    let is_read = |value: &ValueId| nodes.iter().any(|node| node.inputs.contains(&Some(*value)));
+    let others = others.into_iter().map(|(value, _)| value).filter(|value| !is_read(value));
+    let all: Vec<ValueId> = if tensors.is_empty() {
+        others.collect()
+    } else {
+        tensors.into_iter().map(|(value, _)| value).collect()
+    };
+    let wanted: Vec<ValueId> = all.iter().copied().filter(|&value| is_wanted(value)).collect();
+    if wanted.is_empty() { all } else { wanted }
+}
+
+/// The values that something in the main scope of a program reads: a node, an output, that of a body.
+pub(crate) fn read(program: &Program) -> BTreeSet<ValueId> {
+    let main = &program.main.body;
+    let given = |body: &Body| body.outputs.iter().map(|port| port.value).collect::<Vec<_>>();
+    let mut all: BTreeSet<ValueId> = given(main).into_iter().collect();
+    main.each_node(&mut |node| {
+        all.extend(node.inputs.iter().flatten());
+        all.extend(node.bodies().flat_map(given));
+    });
+    all
 }
 
 /// What a program says of an input of such a value; `None` where the value does not tell.

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use onnx::import::{Idle, Path, idle};
-use onnx::program::Program;
+use onnx::program::{Node, Program};
 use serde::Serialize;
 
 /// A body that did not run.
@@ -26,7 +26,7 @@ impl NotRun {
         let of = |idle: Idle<'_>| Self {
             of: idle.holder.called(),
             body: idle.attribute.to_owned(),
-            operators: idle.nodes().into_iter().map(|node| node.called()).collect(),
+            operators: idle.nodes().into_iter().map(Node::called).collect(),
         };
         idle(program, ran).into_iter().map(of).filter(|not_run| !not_run.operators.is_empty()).collect()
     }

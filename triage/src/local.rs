@@ -4,8 +4,9 @@
 //! target that tells its values within the graph (every one an output) can be asked about one step at a time: given these operands,
 //! is that the result? Bounds start anew from exact operands at each, and an error is seen where it is made.
 //!
-//! An engine that tells every value cannot fuse operators, so what only a fusion gets wrong is not seen: the report says whether the
-//! outputs are other ones than without taps.
+//! An engine that tells every value need not fuse operators, so what only a fusion gets wrong may not be seen: the report says whether the
+//! outputs are other ones than without taps. One that computes two operators as one all the same, and the value between them besides, is
+//! judged by both together, where it is right about the second alone.
 
 mod as_written;
 mod told;
@@ -24,7 +25,7 @@ use oracles::Verdict;
 use serde::Serialize;
 use worker::{Outcome, WorkerError};
 
-use crate::composite::{Composite, composites_with};
+use crate::composite::{self, Composite, composites_with};
 use crate::forms;
 use crate::idle::NotRun;
 use crate::invent::{DrawnInputs, Invented, NoInputs, UserInputs, invent_any};
@@ -160,7 +161,10 @@ impl Subject {
     fn composites(&self) -> &[Composite] {
         self.composites.get_or_init(|| {
             let is_written_out = |at: usize| self.written_out.contains(&(BodyPath::default(), at));
-            let mut all = composites_with(&self.program, &self.known, &is_written_out);
+            // What nobody reads of an operator's results is nothing to the model.
+            let read = composite::read(&self.program);
+            let mut all =
+                composites_with(&self.program, &self.known, &is_written_out, &|value| read.contains(&value));
             // What nobody here knows is written out in numbers that stand for its result.
             let is_unknown =
                 |at: &usize| self.unknown.contains(&self.program.main.body.nodes[*at].operator());

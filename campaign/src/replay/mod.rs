@@ -276,8 +276,8 @@ impl ReplayedCase<'_> {
             judged.extend(told.iter().filter_map(OracleResult::weight));
             asked.extend(told);
         }
-        let read = std::iter::once(&as_written).chain(&without);
-        let not_run = read.filter_map(|exercise| exercise.references.not_run()).next();
+        let mut read = std::iter::once(&as_written).chain(&without);
+        let not_run = read.find_map(|exercise| exercise.references.not_run());
         sums.not_run = not_run.unwrap_or_default().to_vec();
         sums.unknown.append(&mut as_written.references.unknown());
         sums.unknown.extend(without.iter().flat_map(|exercise| exercise.references.unknown()));

@@ -72,9 +72,10 @@ impl Origin {
     /// What tells the node from others of the program, for messages: its name or position, and its operator.
     pub fn label(&self, program: &Program) -> Option<String> {
         let node = self.find(program)?;
-        Some(match self.path.is_empty() {
-            true => node.label(self.node),
-            false => format!("node `{}` ({})", self.name(program), node.rest.op_type()),
+        Some(if self.path.is_empty() {
+            node.label(self.node)
+        } else {
+            format!("node `{}` ({})", self.name(program), node.rest.op_type())
         })
     }
 }
