@@ -1,13 +1,16 @@
 //! Entries of a list of known findings, for what a user accepts of a campaign.
 //!
 //! An entry covers one signature, exactly, of the version of the engine that ran: what is accepted is what was found, and
-//! nothing that is like it.
+//! nothing that is like it. Whoever knows that the cause is the same on other dtypes asks for entries that leave the dtype open, and nothing
+//! else.
 //!
 //! Some signatures say next to nothing: of a fault that nobody could be blamed for, `whole graph | mismatch gross`. Such an entry
 //! would cover whatever else nobody can be blamed for. So it is written only where a user asks for that very signature.
 
+use std::collections::BTreeSet;
+
 use oracles::signature::is_form;
-use oracles::{Finding, Symptom, message};
+use oracles::{Finding, Signature, Symptom, message};
 use serde::Serialize;
 
 use crate::report::{Cluster, Report};
@@ -21,6 +24,8 @@ pub struct Accepted {
     pub entries: Vec<KnownEntry>,
     /// What is not accepted, although it was asked for.
     pub skipped: Vec<Skipped>,
+    /// What would cover the entries on every dtype: entries are for the one that was met, and what has the same cause on another is new.
+    pub one_dtype: BTreeSet<String>,
 }
 
 /// A signature that is no entry, as it would cover too much.
@@ -40,6 +45,26 @@ pub struct NotFound {
     pub pattern: Pattern,
 }
 
+/// What an entry covers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Width {
+    /// One signature.
+    Exact,
+    /// Those that differ from it in the dtype alone.
+    EveryDtype,
+}
+
+impl Width {
+    /// The signature of an entry for what was found.
+    fn signature(self, cluster: &Cluster) -> String {
+        match self {
+            Self::Exact => None,
+            Self::EveryDtype => Signature::of_every_dtype(&cluster.example),
+        }
+        .map_or_else(|| cluster.signature.clone(), |open| open.to_string())
+    }
+}
+
 /// An entry for each signature that no list covers yet: for all of them, or for those that a pattern in
 /// `only` matches. A signature that says too little is skipped, unless `only` names it word for word. The
 /// report says which signatures are covered ([`Report::mark_known`]).
@@ -47,6 +72,7 @@ pub fn entries(
     report: &Report,
     identity: &Identity,
     only: &[Pattern],
+    width: Width,
     expires: Date,
 ) -> Result<Accepted, NotFound> {
     let fresh: Vec<&Cluster> = report.clusters.iter().filter(|cluster| cluster.known.is_none()).collect();
@@ -58,14 +84,24 @@ pub fn entries(
         |cluster: &&&Cluster| only.is_empty() || only.iter().any(|p| p.matches(&cluster.signature));
     let entry = |cluster: &&Cluster| {
         let version = identity.version(&cluster.example.backend);
-        KnownEntry::exactly(cluster.signature.clone(), &version, place(cluster), expires)
+        KnownEntry::exactly(width.signature(cluster), &version, place(cluster), expires)
     };
     let is_named = |signature: &str| only.iter().any(|pattern| pattern.to_string() == signature);
-    let mut accepted = Accepted { entries: Vec::new(), skipped: Vec::new() };
+    let mut accepted = Accepted { entries: Vec::new(), skipped: Vec::new(), one_dtype: BTreeSet::new() };
     for cluster in fresh.iter().filter(is_wanted) {
-        match says_too_little(&cluster.example).filter(|_| !is_named(&cluster.signature)) {
-            Some(why) => accepted.skipped.push(Skipped { signature: cluster.signature.clone(), why }),
-            None => accepted.entries.push(entry(cluster)),
+        if let Some(why) = says_too_little(&cluster.example).filter(|_| !is_named(&cluster.signature)) {
+            accepted.skipped.push(Skipped { signature: cluster.signature.clone(), why });
+            continue;
+        }
+        let entry = entry(cluster);
+        let is_there =
+            |other: &KnownEntry| other.signature == entry.signature && other.versions == entry.versions;
+        if !accepted.entries.iter().any(is_there) {
+            accepted.entries.push(entry);
+        }
+        if width == Width::Exact {
+            let open = Signature::of_every_dtype(&cluster.example);
+            accepted.one_dtype.extend(open.map(|open| open.to_string()));
         }
     }
     Ok(accepted)

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use backends::cpu::CpuEngine;
 use graphgen::Settings;
-use harness::probe::ProbeBudget;
+use harness::probe::{ProbeBudget, Watch};
 use harness::{Maker, Support, Target, Values, case, probe};
 use ir::{DType, DTypes, Datum, NodeKind, Operation, Tensor, Type};
 use ops::{Model, Op};
@@ -55,7 +55,8 @@ fn probed(operators: &[&'static str], engine: Picky) -> (Target, Settings) {
     let runs = AtomicU64::new(0);
     let count = || _ = runs.fetch_add(1, Ordering::Relaxed);
     let effort = ProbeBudget { graphs: 20, jobs: 2 };
-    let probed = probe::probe(&mut target, &settings, effort, &count).expect("it runs in this process");
+    let watch = Watch { on_run: &count, stop: &|| false };
+    let probed = probe::probe(&mut target, &settings, effort, watch).expect("it runs in this process");
     assert_eq!(probed.runs, runs.into_inner(), "each model that is run is told");
     (target, settings)
 }

@@ -15,6 +15,7 @@ use std::process::ExitCode;
 
 use campaign::Exit;
 use clap::Parser;
+use harness::probe::ProbeError;
 
 fn main() -> ExitCode {
     worker::outlive_size_limit();
@@ -26,8 +27,16 @@ fn main() -> ExitCode {
         Ok(exit) => exit.into(),
         Err(e) => {
             screen::say(&format!("onnxsmith: {}", message(&e)));
-            Exit::Failed.into()
+            exit(&e).into()
         }
+    }
+}
+
+/// The exit code for an error: a signal that ended a command early is no failure.
+fn exit(e: &anyhow::Error) -> Exit {
+    match e.downcast_ref() {
+        Some(ProbeError::Stopped { .. }) => Exit::Interrupted,
+        Some(ProbeError::Worker(_)) | None => Exit::Failed,
     }
 }
 

@@ -1,6 +1,7 @@
 //! Campaigns as a person runs them: killed, interrupted, continued, split, on a disk that is full.
 
 use std::fs;
+use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
@@ -216,4 +217,30 @@ fn what_a_file_tells_of_an_engine_is_not_tried_again() {
         said.contains("tells of rten 0.1, and this is 0.27.0; `onnxsmith backends --probe rten --out"),
         "{said}"
     );
+}
+
+/// Shells that start a program in the background, or by `nohup`, have it ignore the signal: whoever sends it all the same means it.
+#[cfg(unix)]
+#[test]
+fn a_signal_ends_a_campaign_that_tries_operators_yet() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let program = env!("CARGO_BIN_EXE_onnxsmith");
+    let args = ["fuzz", "--on", "rten", "--cases", "4", "--out", "out", "--junit", "junit.xml"];
+    let mut command = Command::new("sh");
+    command.args(["-c", "trap '' INT; exec \"$0\" \"$@\"", program]).args(args).current_dir(folder.path());
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("a shell");
+    let mut lines = BufReader::new(child.stderr.take().expect("a pipe")).lines().map_while(Result::ok);
+    assert!(lines.any(|line| line.contains("trying each operator on rten")));
+    let killed = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill");
+    assert!(killed.success());
+    let said: Vec<String> = lines.collect();
+    assert_eq!(child.wait().expect("an end").code(), Some(130), "{said:?}");
+    assert!(said.iter().any(|line| line.contains("stopped while operators were tried on rten")), "{said:?}");
+    assert!(
+        !said.iter().any(|line| line.contains("rten lacks")),
+        "what is tried was not tried to its end: {said:?}"
+    );
+    let junit = fs::read_to_string(folder.path().join("junit.xml")).expect("a file");
+    assert!(junit.contains("errors=\"1\""), "{junit}");
+    assert!(!folder.path().join("out").exists(), "no campaign has begun");
 }

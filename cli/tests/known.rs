@@ -55,6 +55,29 @@ fn what_was_accepted_is_known_and_what_stood_in_the_list_stays() {
     assert_eq!(json["accepted"], serde_json::json!([]));
 }
 
+/// The same operator is wrong on two dtypes: a campaign on one, and then one on the other.
+#[test]
+fn what_is_accepted_on_every_dtype_is_known_on_another_and_else_it_is_said_what_is_not() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = folder.path();
+    let fuzz = |dtype: &str, out: &str, more: &[&str]| {
+        let args = ["fuzz", "--on", "rten:all", "--ops", "Sign,Add", "--nodes", "2", "--cases", "60"];
+        onnxsmith(at, &[&args[..], &["--dtypes", dtype, "--out", out], more].concat()).status.code()
+    };
+    assert_eq!((fuzz("f32", "first", &[]), fuzz("i32", "whole", &[])), (Some(1), Some(0)));
+    let accepted = onnxsmith(at, &["known", "accept", "first", "--list", "exact.toml"]);
+    let said = String::from_utf8_lossy(&accepted.stdout);
+    assert!(said.contains("\nrten | Sign f32 dense | mismatch gross\n"), "{said}");
+    assert!(said.contains("--every-dtype accepts these\n    rten | Sign * dense | mismatch gross"), "{said}");
+    let args = ["known", "accept", "first", "--list", "every.toml", "--every-dtype", "--json"];
+    let json: serde_json::Value =
+        serde_json::from_slice(&onnxsmith(at, &args).stdout).expect("one JSON object");
+    let signatures = json["accepted"].as_array().expect("a list");
+    assert!(signatures.contains(&"rten | Sign * dense | mismatch gross".into()), "{json}");
+    assert_eq!(json["every_dtype"], serde_json::json!([]));
+    assert_eq!(fuzz("f32", "second", &["--known", "every.toml"]), Some(0));
+}
+
 /// A list that covers a finding which is written up by the name that it had before findings were reduced.
 const FORMER: &str = "# Mine.
 

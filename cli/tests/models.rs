@@ -181,6 +181,23 @@ fn where_a_value_is_undefined_is_told() {
 
 /// rten's Sign takes 0 for a positive number, at every level.
 #[test]
+fn what_the_inputs_do_not_run_is_told_and_what_is_in_a_body_named_by_the_way_to_it() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let model = "<ir_version: 10, opset_import: [\"\" : 21]>\nm (float[4] x) => (float[2] y)\n\
+                 <bool c = {1}, int64[2] places = {1, 9}>\n\
+                 { [branch] y = If(c) <then_branch = t () => (float[2] p) { a = Abs(x) [inside] p = Gather(a, places) }, \
+                 else_branch = e () => (float[2] q) { b = Exp(x) q = Gather(b, places) }> }\n";
+    fs::write(folder.path().join("m.onnxtxt"), model).expect("a model");
+    let (_, said) = run(folder.path(), &[]);
+    assert!(said.contains("what node `branch[then]/inside` (Gather) gives is undefined"), "{said}");
+    let told =
+        "m.onnxtxt: not judged, as these inputs do not run it: 2 operators in `else_branch` of If `branch`\n";
+    assert!(said.contains(told), "{said}");
+    let (_, said) = run(folder.path(), &["--json"]);
+    assert!(said.contains("\"not_run\"") && said.contains("\"Exp\""), "{said}");
+}
+
+#[test]
 fn what_is_alike_at_several_levels_is_told_once_with_what_to_ask_next() {
     let folder = tempfile::tempdir().expect("a folder");
     let at = folder.path();

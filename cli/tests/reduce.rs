@@ -184,3 +184,16 @@ fn interrupted_it_says_what_it_has() {
     let wanted = if report["minimal"] == true { 0 } else { 130 };
     assert_eq!(output.status.code(), Some(wanted), "{report}");
 }
+
+#[test]
+fn numbers_that_are_left_tell_elements_apart_where_they_may() {
+    let detail = |name: &str| {
+        let (folder, _) = finding(name);
+        let output = onnxsmith(folder.path(), &["reduce", name, "--on", "rten", "--json", "--quiet"]);
+        json(&output)["detail"].as_str().expect("a text").to_owned()
+    };
+    // [1, 2, 3] is reflected beyond its end.
+    assert!(detail("pad-reflect-beyond").ends_with("element 5: 3.0 where 2.0 ± 0e0 is right"));
+    // What is wrong of zeros alone stays.
+    assert!(detail("sign-zero").ends_with("element 0: 1.0 where 0.0 ± 0e0 is right"));
+}

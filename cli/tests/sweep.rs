@@ -212,3 +212,34 @@ fn one_adapter_by_two_names_is_told() {
     let stderr = String::from_utf8(swept(&by_name).stderr).expect("text");
     assert!(stderr.contains("compared with itself"), "{by_name}: {stderr}");
 }
+
+#[test]
+fn a_row_of_fewer_elements_than_another_backend_has_says_so() {
+    let folder = tempfile::tempdir().expect("a folder");
+    // rten casts to few dtypes.
+    let args =
+        ["--on", "cpu,rten:none", "--ops", "Cast", "--dtypes", "f32", "--forms", "unary", "--samples", "64"];
+    let output = sweep(folder.path(), &[&args[..], &["--json"]].concat());
+    let rows = object(&output)["rows"].clone();
+    let elements = |i: usize| rows[i]["elements"].as_u64().expect("a count");
+    assert!(0 < elements(1) && elements(1) < elements(0), "{rows}");
+    assert!((0..2).all(|i| rows[i]["most"] == elements(0)), "{rows}");
+    let output = sweep(folder.path(), &args);
+    let table = String::from_utf8_lossy(&output.stdout);
+    assert!(table.contains(&format!("{} of {}", elements(1), elements(0))), "{table}");
+    assert!(table.contains("1 row has fewer elements than another backend has"), "{table}");
+}
+
+#[test]
+fn operators_are_swept_on_operands_that_broadcast() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let args = ["--on", "cpu", "--ops", "Add,Mod,BitShift,Where,PRelu,Exp", "--forms", "broadcast"];
+    let swept = json(folder.path(), &[&args[..], &["--dtypes", "f32,u8"]].concat());
+    let rows = swept["rows"].as_array().expect("rows");
+    let of: Vec<String> =
+        rows.iter().map(|row| format!("{} {}", row["op"], row["dtype"]).replace('"', "")).collect();
+    let wanted =
+        ["Add u8", "Add f32", "Mod u8", "Mod f32", "BitShift u8", "PRelu f32", "Where u8", "Where f32"];
+    assert_eq!(of, wanted);
+    assert!(rows.iter().all(|row| row["forms"]["broadcast"]["elements"].as_u64() > Some(100)), "{swept}");
+}

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use interp::Evaluation;
 use ir::{DType, Datum, NodeId, Tensor};
 use onnx::CaseFolder;
-use onnx::import::{Imported, Options, Unknown, specialise};
+use onnx::import::{Calls, Imported, Options, Unknown, specialise};
 use onnx::program::Program;
 use onnx::violate::NotRefused;
 use ops::{Footprint, Model};
@@ -210,6 +210,15 @@ pub fn program(bytes: &[u8]) -> Result<Program, onnx::Error> {
 /// the reference says nothing of what depends on these.
 pub fn trace(program: &Program, known: &BTreeMap<String, Datum>) -> Result<Imported, onnx::Error> {
     specialise(program, &Options { known_inputs: known, unknown: Unknown::StandIn, ..Options::default() })
+}
+
+/// What [`trace`] gives, with the nodes of functions in place of their calls.
+pub fn trace_into_calls(program: &Program, known: &BTreeMap<String, Datum>) -> Result<Imported, onnx::Error> {
+    let calls = Calls::WrittenOut;
+    specialise(
+        program,
+        &Options { known_inputs: known, unknown: Unknown::StandIn, calls, ..Options::default() },
+    )
 }
 
 /// The inputs of a case folder's first data set, by name.

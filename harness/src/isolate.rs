@@ -209,26 +209,55 @@ pub fn isolate_on(
     id: NodeId,
     value: &dyn Fn(Value) -> Option<Tensor>,
 ) -> Option<(Model, Vec<Tensor>)> {
-    let node = flat.graph.node(id);
+    isolate_last(flat, &[id], value)
+}
+
+/// The model of one operator together with those that give its operands, on values that somebody has for theirs. `None` where no operator
+/// gives one.
+pub fn isolate_joined(
+    flat: &Model,
+    id: NodeId,
+    value: &dyn Fn(Value) -> Option<Tensor>,
+) -> Option<(Model, Vec<Tensor>)> {
+    let givers = flat.graph.node(id).inputs.iter().flatten().map(|operand| operand.node);
+    let is_operator = |id: &NodeId| matches!(flat.graph.node(*id).kind, NodeKind::Operator(_));
+    let mut joined: BTreeSet<NodeId> = givers.filter(is_operator).collect();
+    if joined.is_empty() {
+        return None;
+    }
+    joined.insert(id);
+    isolate_last(flat, &joined.into_iter().collect::<Vec<_>>(), value)
+}
+
+/// The model of some operators, in SSA order, that gives what the last of them gives.
+fn isolate_last(
+    flat: &Model,
+    ids: &[NodeId],
+    value: &dyn Fn(Value) -> Option<Tensor>,
+) -> Option<(Model, Vec<Tensor>)> {
     let mut rewrite = Rewrite::of(&flat.graph);
     let mut inputs = Vec::new();
-    for &operand in node.inputs.iter().flatten() {
-        if rewrite.at(operand).is_some() {
-            continue;
+    let mut last = None;
+    for &id in ids {
+        for &operand in flat.graph.node(id).inputs.iter().flatten() {
+            if rewrite.at(operand).is_some() {
+                continue;
+            }
+            if let NodeKind::Constant(_) = flat.graph.node(operand.node).kind {
+                rewrite.keep(operand.node)?;
+            } else {
+                inputs.push(value(operand)?);
+                let name = format!("x{}", inputs.len() - 1);
+                let input = rewrite.graph.variable(name, flat.graph.ty(operand).clone());
+                rewrite.replace(operand, input);
+            }
         }
-        if let NodeKind::Constant(_) = flat.graph.node(operand.node).kind {
-            rewrite.keep(operand.node)?;
-        } else {
-            inputs.push(value(operand)?);
-            let name = format!("x{}", inputs.len() - 1);
-            let input = rewrite.graph.variable(name, flat.graph.ty(operand).clone());
-            rewrite.replace(operand, input);
-        }
+        last = Some((rewrite.keep(id)?, flat.graph.node(id).outputs.len()));
     }
-    let only = rewrite.keep(id)?;
+    let (last, ports) = last?;
     let mut graph = rewrite.graph;
-    for port in 0..node.outputs.len() {
-        graph.output(format!("y{port}"), Value::new(only, port));
+    for port in 0..ports {
+        graph.output(format!("y{port}"), Value::new(last, port));
     }
     Some((Model::new(flat.opset, graph), inputs))
 }

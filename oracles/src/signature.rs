@@ -256,6 +256,17 @@ impl Signature {
         Self::of(finding, &format!("{core}{context}"), &told(&core.symptom))
     }
 
+    /// The signature with `*` for the dtype, as lists of known findings write what is so on others too; `None` where it names no dtype.
+    pub fn of_every_dtype(finding: &Finding) -> Option<Self> {
+        let mut open = finding.clone();
+        let named =
+            [open.core.as_mut().map(|core| &mut core.dtype), open.culprit.as_mut().map(|c| &mut c.dtype)];
+        // What is reduced has its name from that alone.
+        let dtype = named.into_iter().flatten().next().filter(|dtype| *dtype != UNKNOWN)?;
+        "*".clone_into(dtype);
+        Some(Self::new(&open))
+    }
+
     /// The first form of a finding's signature.
     pub fn former(finding: &Finding) -> Self {
         let symptom = match &finding.symptom {

@@ -297,6 +297,7 @@ mod tests {
             backend: "cpu".to_owned(),
             forms: BTreeMap::from([(PartForm::Unary, total.clone())]),
             total,
+            most: elements,
             lengths: BTreeMap::new(),
             lacks: None,
             failed: BTreeMap::new(),

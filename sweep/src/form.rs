@@ -20,14 +20,25 @@ pub enum PartForm {
     Lengths,
     /// One that works element by element, on shapes about the sizes of vectors, groups and dispatches, and of high ranks.
     Shapes,
+    /// One that works element by element and reads two operands or more, on operands of different shapes, one of which is repeated
+    /// along axes of the other.
+    Broadcast,
     /// Any other, on operands and attributes as campaigns draw them, in growing sizes.
     Drawn,
 }
 
 impl PartForm {
     /// All forms, in the order in which they are swept.
-    pub const ALL: [Self; 7] =
-        [Self::Unary, Self::Pairs, Self::Several, Self::Constants, Self::Lengths, Self::Shapes, Self::Drawn];
+    pub const ALL: [Self; 8] = [
+        Self::Unary,
+        Self::Pairs,
+        Self::Several,
+        Self::Constants,
+        Self::Lengths,
+        Self::Shapes,
+        Self::Broadcast,
+        Self::Drawn,
+    ];
 
     /// Its name on the command line and in reports.
     pub const fn name(self) -> &'static str {
@@ -38,6 +49,7 @@ impl PartForm {
             Self::Constants => "constants",
             Self::Lengths => "lengths",
             Self::Shapes => "shapes",
+            Self::Broadcast => "broadcast",
             Self::Drawn => "drawn",
         }
     }

@@ -3,6 +3,8 @@
 use ir::{Attribute, Attributes, DType, DTypes, Operation, Type};
 use ops::{Op, Spec};
 
+use crate::uses::Use;
+
 /// A size of an operand.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Size {
@@ -111,6 +113,13 @@ pub enum Spread {
     Positive,
 }
 
+impl Spread {
+    /// The spread of numbers of a dtype on which operators are defined: integers are divisors, exponents and numbers of bits.
+    pub fn defined(dtype: DType) -> Self {
+        if dtype.is_float() || dtype == DType::Bool { Self::Centred } else { Self::Positive }
+    }
+}
+
 /// Every spread.
 pub const SPREADS: [Spread; 2] = [Spread::Centred, Spread::Positive];
 
@@ -205,6 +214,35 @@ pub fn shaped(spec: &Spec, dtype: DType, opset: u32) -> Vec<Shaped> {
     tried.filter_map(|shapes| Shaped::of(spec, NONE, types(shapes), opset)).collect()
 }
 
+/// Shapes of two operands and of three that broadcast: along an axis of either, of both, of a scalar, over axes that one lacks.
+const BROADCAST: &[Shapes] = &[
+    &[&[17, 1], &[1, 19]],
+    &[&[5, 33], &[33]],
+    &[&[65], &[5, 1]],
+    &[&[], &[3, 7]],
+    &[&[129], &[1]],
+    &[&[2, 1, 3, 1], &[4, 1, 5]],
+    &[&[17, 1], &[1, 19], &[]],
+    &[&[1, 5], &[3, 1, 1], &[7, 1]],
+];
+
+/// A use of an operator that works element by element on each of the shapes that broadcast to which it takes.
+pub fn broadcast(of: &Use) -> Vec<Shaped> {
+    let dtypes: Option<Vec<DType>> = of.operands.iter().map(|operand| Some((*operand)?.dtype)).collect();
+    let Some(dtypes) = dtypes else { return Vec::new() };
+    let shaped = |shapes: &&Shapes| {
+        let operands: Vec<Type> =
+            dtypes.iter().zip(**shapes).map(|(&dtype, shape)| Type::new(dtype, *shape)).collect();
+        let types: Vec<Option<&Type>> = operands.iter().map(Some).collect();
+        of.op.infer(&types).is_ok().then(|| Shaped { op: of.op.clone(), operands })
+    };
+    BROADCAST
+        .iter()
+        .filter(|shapes| shapes.len() == dtypes.len())
+        .filter_map(|shapes| shaped(&shapes))
+        .collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -223,6 +261,31 @@ mod tests {
             let dtype = spec.input_types(0, opset).iter().next().unwrap();
             assert!(!shaped(spec, dtype, opset).is_empty(), "{name}");
         }
+    }
+
+    #[test]
+    fn operators_of_two_operands_and_of_three_broadcast() {
+        let opset = *ir::graph::OPSETS.end();
+        let results = |name: &str, dtype: DType| {
+            let uses = crate::uses::uses(ops::find(name).unwrap(), dtype, opset);
+            let shaped: Vec<Shaped> = uses.first().map(broadcast).unwrap_or_default();
+            let result = |of: &Shaped| {
+                let types: Vec<Option<&Type>> = of.operands.iter().map(Some).collect();
+                of.op.infer(&types).unwrap()[0].shape.clone()
+            };
+            shaped.iter().map(result).collect::<Vec<_>>()
+        };
+        let of_two = [vec![17, 19], vec![5, 33], vec![5, 65], vec![3, 7], vec![129], vec![2, 4, 3, 5]];
+        assert_eq!(results("Add", DType::F32), of_two);
+        assert_eq!(
+            results("BitShift", DType::U8),
+            of_two,
+            "an attribute without a default is as it is drawn"
+        );
+        assert_eq!(results("Where", DType::F32), [vec![17, 19], vec![3, 7, 5]]);
+        // A slope is repeated along the other operand, and not the reverse.
+        assert_eq!(results("PRelu", DType::F32), [vec![5, 33], vec![129]]);
+        assert!(results("Exp", DType::F32).is_empty());
     }
 
     #[test]

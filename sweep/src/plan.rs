@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::columns::{Fill, are_few};
 use crate::form::PartForm;
-use crate::lanes::{LENGTHS, SPREADS, Shaped, Spread, along, shaped};
+use crate::lanes::{LENGTHS, SPREADS, Shaped, Spread, along, broadcast, shaped};
 use crate::uses::{self, Use};
 
 /// What is asked for.
@@ -166,6 +166,10 @@ fn elementwise(
             add(of.form(), fill, Placed::Inputs);
         }
         add(PartForm::Constants, Fill::Edges, Placed::Constants);
+        recipes.extend(broadcast(&of).into_iter().map(|of| {
+            let spread = Spread::defined(dtype);
+            (PartForm::Broadcast, None, Recipe::Shaped { of, spread })
+        }));
     }
     recipes.into_iter()
 }

@@ -46,6 +46,9 @@ pub struct Row {
     pub backend: String,
     /// All elements.
     pub total: Tally,
+    /// How many elements the backend has that answered most of the operator on the dtype. One that lacks or fails some parts has
+    /// fewer, and what is counted of it is of another sample.
+    pub most: u64,
     /// The elements by form.
     pub forms: BTreeMap<PartForm, Tally>,
     /// The largest and the 99th percentile of the errors by length, where that is swept.
@@ -109,12 +112,14 @@ impl Rows {
     fn take(&mut self, identity: &Identity, all: &[PartResult]) {
         let Some(first) = all.iter().find(|ran| !ran.answers.is_empty()) else { return };
         let (op, dtype) = (&first.part.op, &first.part.dtype);
+        let before = self.rows.len();
         for (number, target) in identity.targets.iter().enumerate() {
             let mut row = Row {
                 op: op.clone(),
                 dtype: dtype.clone(),
                 backend: target.name.clone(),
                 total: Tally::default(),
+                most: 0,
                 forms: BTreeMap::new(),
                 lengths: BTreeMap::new(),
                 lacks: None,
@@ -122,6 +127,11 @@ impl Rows {
             };
             all.iter().filter_map(|ran| Some((ran, ran.answers.get(number)?))).for_each(|of| row.take(of));
             self.rows.push(row);
+        }
+        let added = &mut self.rows[before..];
+        let most = added.iter().map(|row| row.total.elements).max().unwrap_or(0);
+        for row in added {
+            row.most = most;
         }
         let apart = |pair: usize| {
             let mut apart = Apart::default();
@@ -156,6 +166,11 @@ impl Row {
         }
     }
 
+    /// How many elements the backend that has most has more than this one, which has some.
+    pub fn fewer(&self) -> u64 {
+        if self.has_answers() { self.most.saturating_sub(self.total.elements) } else { 0 }
+    }
+
     /// Whether the backend gave an answer to some part.
     pub fn has_answers(&self) -> bool {
         self.total.elements > 0
@@ -179,6 +194,9 @@ pub struct Line {
     /// Its elements.
     #[serde(flatten)]
     pub counts: Counts,
+    /// The most elements that a backend has of the operator on the dtype: with fewer, the counts are of another sample.
+    #[serde(default)]
+    pub most: u64,
     /// The worst element, if one is off: its place, the right value and the value it has.
     pub worst: Option<String>,
     /// The counts by form.
@@ -233,6 +251,7 @@ impl From<&Row> for Line {
             dtype: row.dtype.clone(),
             backend: row.backend.clone(),
             counts: (&row.total).into(),
+            most: row.most,
             worst: row.total.worst.as_ref().map(ToString::to_string),
             forms: row.forms.iter().map(|(form, tally)| (*form, tally.into())).collect(),
             lacks: row.lacks.clone(),

@@ -34,6 +34,7 @@ pub fn text(rows: &Rows) -> String {
     let mut lines: Vec<[String; 11]> = vec![HEAD.map(|(name, _)| name.to_owned())];
     lines.extend(answered.map(cells));
     let mut out = aligned(&lines, &HEAD.map(|(_, align)| align));
+    out += &of_fewer(rows);
     out += &apart(rows);
     out += &lacking(rows);
     for row in rows.rows.iter().filter(|row| !row.failed.is_empty()) {
@@ -54,7 +55,7 @@ fn cells(row: &Row) -> [String; 11] {
         row.op.clone(),
         row.dtype.clone(),
         row.backend.clone(),
-        counts.elements.to_string(),
+        elements(row),
         counts.exact_share.map(share).unwrap_or_default(),
         ulps(counts.max_ulp),
         ulps(counts.p99_ulp),
@@ -63,6 +64,27 @@ fn cells(row: &Row) -> [String; 11] {
         counts.non_finite.to_string(),
         worst.chars().take(WIDEST).collect(),
     ]
+}
+
+/// How many elements a row has, and of how many, where another backend has more.
+fn elements(row: &Row) -> String {
+    match row.fewer() {
+        0 => row.total.elements.to_string(),
+        _ => format!("{} of {}", row.total.elements, row.most),
+    }
+}
+
+/// What it means that rows have fewer elements than others, if some have.
+fn of_fewer(rows: &Rows) -> String {
+    let fewer = rows.rows.iter().filter(|row| row.fewer() > 0).count();
+    if fewer == 0 {
+        return String::new();
+    }
+    let have = if fewer == 1 { "row has" } else { "rows have" };
+    format!(
+        "\n{fewer} {have} fewer elements than another backend has (`of`), which answered parts that this one lacks or fails: the two are \
+         not of one sample\n"
+    )
 }
 
 /// Lines of cells, each column as wide as its widest cell.
@@ -248,11 +270,28 @@ mod tests {
             dtype: String::new(),
             backend: backend.to_owned(),
             total: Tally::default(),
+            most: 0,
             forms: BTreeMap::new(),
             lengths: BTreeMap::new(),
             lacks: None,
             failed: BTreeMap::new(),
         }
+    }
+
+    #[test]
+    fn a_row_with_fewer_elements_than_another_backend_has_is_marked() {
+        let row = |backend: &str, elements: u64| Row {
+            op: "Exp".to_owned(),
+            dtype: "f32".to_owned(),
+            total: Tally { elements, ..Tally::default() },
+            most: 300,
+            ..lacking(backend)
+        };
+        let table = |rows: Vec<Row>| text(&Rows { rows, pairs: Vec::new() });
+        let marked = table(vec![row("a", 300), row("b", 200), row("c", 0)]);
+        assert!(marked.contains("200 of 300") && !marked.contains("300 of"), "{marked}");
+        assert!(marked.contains("\n1 row has fewer elements"), "{marked}");
+        assert!(!table(vec![row("a", 300)]).contains(" of "));
     }
 
     #[test]

@@ -186,7 +186,8 @@ fn of_shapes(
         inputs.push(spread_over(ty, spread, stream.at(position as u64)));
         operands.push(Some(graph.variable(format!("x{position}"), ty.clone())));
     }
-    of_model(finished(opset, graph, of.op.clone(), &operands)?, inputs, obligations)
+    let trial = of_model(finished(opset, graph, of.op.clone(), &operands)?, inputs, obligations)?;
+    undefined(&trial).is_empty().then_some(trial)
 }
 
 fn spread_over(ty: &ir::Type, spread: Spread, stream: Stream) -> Tensor {

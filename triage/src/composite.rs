@@ -7,8 +7,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use interp::{Profile, Taps};
-use ir::{Datum, Tensor, Type};
-use onnx::export::value_info;
+use ir::{DType, Datum, DatumKind, Type, Wanted};
+use onnx::export::{open_type, value_info};
 use onnx::program::{Attribute, Body, Node, Port, Program, ValueId};
 use onnx::proto::{ValueInfoProto, attribute_proto::AttributeType};
 
@@ -47,9 +47,9 @@ pub(crate) fn is_tensor(node: &Node, port: usize) -> bool {
 }
 
 /// The composite operators of a body, each grouped with the nodes it is joined to by values that are not
-/// tensors (sequences, optionals), so that a group reads and yields only tensors. Nodes are told by their
-/// positions, in the order of the body.
-fn groups(body: &Body) -> Vec<Vec<usize>> {
+/// tensors (sequences, optionals, strings): engines need not take or give such values. Nodes are told by their
+/// positions, in the order of the body; `is_composite` tells of each.
+fn groups(body: &Body, is_composite: &dyn Fn(usize) -> bool) -> Vec<Vec<usize>> {
     let mut group: Vec<usize> = (0..body.nodes.len()).collect();
     let mut makers: BTreeMap<ValueId, usize> = BTreeMap::new();
     for (at, node) in body.nodes.iter().enumerate() {
@@ -66,23 +66,35 @@ fn groups(body: &Body) -> Vec<Vec<usize>> {
     for (at, of) in group.into_iter().enumerate() {
         all.entry(of).or_default().push(at);
     }
-    all.into_values().filter(|group| group.iter().any(|&at| is_composite(&body.nodes[at]))).collect()
+    all.into_values().filter(|group| group.iter().any(|&at| is_composite(at))).collect()
 }
 
-/// Each group of the main graph alone, in the order of the graph. A group is left out if none of its results
-/// is a tensor, or if the reference has no tensor for one of its operands.
+/// Each group of the main graph alone, in the order of the graph. A group is left out if the reference has no value for one of its
+/// operands.
 pub(crate) fn composites(program: &Program, inputs: &BTreeMap<String, Datum>) -> Vec<Composite> {
-    let groups = groups(&program.main.body);
+    composites_with(program, inputs, &|_| false, &|_| true)
+}
+
+/// Each group of the main graph alone, as [`composites`] gives them. `is_written_out` tells of further nodes, by their positions, that import
+/// writes out for these inputs; `is_wanted` which of the results are.
+pub(crate) fn composites_with(
+    program: &Program,
+    inputs: &BTreeMap<String, Datum>,
+    is_written_out: &dyn Fn(usize) -> bool,
+    is_wanted: &dyn Fn(ValueId) -> bool,
+) -> Vec<Composite> {
+    let nodes = &program.main.body.nodes;
+    let groups = groups(&program.main.body, &|at| is_composite(&nodes[at]) || is_written_out(at));
     // One run of the reference has them all, unless one of them cannot be had.
     let all: BTreeSet<ValueId> = groups.iter().flat_map(|group| open(&program.main.body, group)).collect();
     let all: Vec<ValueId> = all.into_iter().collect();
     let known = values(program, &all, inputs).unwrap_or_default();
-    let known: BTreeMap<ValueId, Tensor> = all.into_iter().zip(known).collect();
+    let known: BTreeMap<ValueId, Datum> = all.into_iter().zip(known).collect();
     let alone = |group: Vec<usize>| {
         let open = open(&program.main.body, &group);
-        let values: Option<Vec<Tensor>> = open.iter().map(|value| known.get(value).cloned()).collect();
+        let values: Option<Vec<Datum>> = open.iter().map(|value| known.get(value).cloned()).collect();
         let values = values.or_else(|| self::values(program, &open, inputs))?;
-        alone(program, group, &open, &values)
+        alone(program, group, (&open, &values), is_wanted)
     };
     groups.into_iter().filter_map(alone).collect()
 }
@@ -99,7 +111,12 @@ fn open(body: &Body, group: &[usize]) -> Vec<ValueId> {
     read.difference(&made).copied().filter(|&value| !is_constant(body, value)).collect()
 }
 
-fn alone(program: &Program, group: Vec<usize>, open: &[ValueId], values: &[Tensor]) -> Option<Composite> {
+fn alone(
+    program: &Program,
+    group: Vec<usize>,
+    (open, values): (&[ValueId], &[Datum]),
+    is_wanted: &dyn Fn(ValueId) -> bool,
+) -> Option<Composite> {
     let body = &program.main.body;
     let nodes: Vec<&Node> = group.iter().map(|&at| &body.nodes[at]).collect();
     let made: BTreeSet<ValueId> =
@@ -114,24 +131,21 @@ fn alone(program: &Program, group: Vec<usize>, open: &[ValueId], values: &[Tenso
     main.initializers
         .retain(|initializer| operands.contains(&initializer.value) && is_constant(initializer.value));
     let port = |value: ValueId, declared: ValueInfoProto| Port { value, declared };
-    let declared = |tensor: &Tensor| ValueInfoProto { name: None, ..value_info("", &tensor.ty()) };
-    main.inputs = open.iter().zip(values).map(|(&value, tensor)| port(value, declared(tensor))).collect();
-    let results = nodes.iter().flat_map(|node| {
-        let tensors = node.outputs.iter().enumerate().filter(|(port, _)| is_tensor(node, *port));
-        tensors.filter_map(|(_, value)| *value)
-    });
-    main.outputs = results.map(|value| port(value, ValueInfoProto::default())).collect();
-    // Without a tensor among its results, nothing of the group can be seen.
-    if main.outputs.is_empty() {
-        return None;
-    }
+    let declared = |(&value, datum): (&ValueId, &Datum)| {
+        let stated = body.inputs.iter().find(|port| port.value == value).filter(|_| datum.tensor().is_none());
+        stated.cloned().or_else(|| Some(port(value, declared(datum)?)))
+    };
+    main.inputs = open.iter().zip(values).map(declared).collect::<Option<_>>()?;
+    main.outputs =
+        seen(&nodes, is_wanted).into_iter().map(|value| port(value, ValueInfoProto::default())).collect();
     let named = open.iter().zip(values);
-    let named = named.map(|(&value, tensor)| (program.main.name(value).to_owned(), tensor.clone().into()));
+    let named = named.map(|(&value, datum)| (program.main.name(value).to_owned(), datum.clone()));
     let problem = Problem::of_program(only, &named.collect()).ok()?;
     let constants = body.initializers.iter().filter(|i| is_constant(i.value));
     let mut types: BTreeMap<ValueId, Type> =
         constants.filter_map(|i| Some((i.value, onnx::tensor::type_of(&i.tensor).ok()?))).collect();
-    types.extend(open.iter().copied().zip(values.iter().map(Tensor::ty)));
+    let given = open.iter().zip(values).filter_map(|(&value, datum)| Some((value, datum.tensor()?.ty())));
+    types.extend(given);
     let slots = nodes.iter().flat_map(|node| &node.inputs);
     let slots = slots.filter(|operand| operand.is_none_or(|value| !made.contains(&value)));
     let types = slots.map(|operand| types.get(operand.as_ref()?).cloned()).collect();
@@ -139,28 +153,70 @@ fn alone(program: &Program, group: Vec<usize>, open: &[ValueId], values: &[Tenso
     Some(Composite { name: names.join(" + "), nodes: group, types, problem })
 }
 
+/// The results of some nodes of a body by which they are seen: the tensors, or where there are none what no other of the nodes reads; of
+/// these the ones that are wanted, if any are.
+fn seen(nodes: &[&Node], is_wanted: &dyn Fn(ValueId) -> bool) -> Vec<ValueId> {
+    let results = nodes.iter().flat_map(|node| {
+        let results = node.outputs.iter().enumerate();
+        results.filter_map(|(port, value)| Some(((*value)?, is_tensor(node, port))))
+    });
+    let (tensors, others): (Vec<_>, Vec<_>) = results.partition(|&(_, is_tensor)| is_tensor);
+    let is_read = |value: &ValueId| nodes.iter().any(|node| node.inputs.contains(&Some(*value)));
+    let others = others.into_iter().map(|(value, _)| value).filter(|value| !is_read(value));
+    let all: Vec<ValueId> = if tensors.is_empty() {
+        others.collect()
+    } else {
+        tensors.into_iter().map(|(value, _)| value).collect()
+    };
+    let wanted: Vec<ValueId> = all.iter().copied().filter(|&value| is_wanted(value)).collect();
+    if wanted.is_empty() { all } else { wanted }
+}
+
+/// The values that something in the main scope of a program reads: a node, an output, that of a body.
+pub(crate) fn read(program: &Program) -> BTreeSet<ValueId> {
+    let main = &program.main.body;
+    let given = |body: &Body| body.outputs.iter().map(|port| port.value).collect::<Vec<_>>();
+    let mut all: BTreeSet<ValueId> = given(main).into_iter().collect();
+    main.each_node(&mut |node| {
+        all.extend(node.inputs.iter().flatten());
+        all.extend(node.bodies().flat_map(given));
+    });
+    all
+}
+
+/// What a program says of an input of such a value; `None` where the value does not tell.
+fn declared(datum: &Datum) -> Option<ValueInfoProto> {
+    let open = |kind, dtype| ValueInfoProto { r#type: Some(open_type(kind, dtype)), ..Default::default() };
+    match datum {
+        Datum::Tensor(tensor) => Some(ValueInfoProto { name: None, ..value_info("", &tensor.ty()) }),
+        Datum::Strings(_) => Some(open(DatumKind::Strings, DType::U8)),
+        Datum::Sequence(items) => Some(open(DatumKind::Sequence, items.first()?.dtype())),
+        Datum::Optional(_) => None,
+    }
+}
+
 /// What the reference has for some values of a program.
 pub(crate) fn values(
     program: &Program,
     of: &[ValueId],
     inputs: &BTreeMap<String, Datum>,
-) -> Option<Vec<Tensor>> {
+) -> Option<Vec<Datum>> {
     let given = |value: &ValueId| {
         let is_input = program.main.body.inputs.iter().any(|port| port.value == *value);
-        let known = inputs.get(program.main.name(*value)).filter(|_| is_input)?;
-        known.tensor().cloned()
+        inputs.get(program.main.name(*value)).filter(|_| is_input).cloned()
     };
     let computed: Vec<ValueId> = of.iter().copied().filter(|value| given(value).is_none()).collect();
-    let mut tensors: BTreeMap<ValueId, Tensor> = BTreeMap::new();
+    let mut made: BTreeMap<ValueId, Datum> = BTreeMap::new();
     if !computed.is_empty() {
-        let Led { model, inputs, .. } = lead(&program.giving_all(&computed), inputs).ok()?;
+        let Led { model, inputs, interface, .. } = lead(&program.giving_all(&computed), inputs).ok()?;
         let outputs = interp::evaluate(&model, &inputs, &Profile::DECLARED, Taps::Outputs).ok()?.outputs;
-        if outputs.len() != computed.len() {
-            return None;
+        let names = model.graph.outputs.iter().map(|output| output.name.clone());
+        let mut parts = names.zip(outputs.into_iter().map(|output| output.tensor)).collect();
+        for (value, Wanted { name, kind, .. }) in computed.into_iter().zip(&interface.outputs) {
+            made.insert(value, kind.gather(name, &mut parts).ok()?);
         }
-        tensors.extend(computed.into_iter().zip(outputs.into_iter().map(|output| output.tensor)));
     }
-    of.iter().map(|value| given(value).or_else(|| tensors.get(value).cloned())).collect()
+    of.iter().map(|value| given(value).or_else(|| made.get(value).cloned())).collect()
 }
 
 /// The names of a program's nodes, if all of them are one group; otherwise `None`. A name holds the operator
@@ -168,7 +224,10 @@ pub(crate) fn values(
 pub(crate) fn names(program: &Program) -> Option<Vec<String>> {
     let body = &program.main.body;
     let is_all = |group: &Vec<usize>| group.len() == body.nodes.len();
-    groups(body).iter().any(is_all).then(|| body.nodes.iter().map(name).collect())
+    groups(body, &|at| is_composite(&body.nodes[at]))
+        .iter()
+        .any(is_all)
+        .then(|| body.nodes.iter().map(name).collect())
 }
 
 /// The types of the constants that nodes of a program read, of numbers.

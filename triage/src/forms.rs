@@ -251,7 +251,7 @@ impl<'p> Forms<'p> {
     fn condition(&self, at: usize) -> Option<bool> {
         let condition = self.program.main.body.nodes.get(at)?.inputs.first().copied().flatten()?;
         let values = composite::values(self.program, &[condition], self.inputs)?;
-        values.first()?.to_i128s().first().map(|&is| is != 0)
+        values.first()?.tensor()?.to_i128s().first().map(|&is| is != 0)
     }
 
     /// How many iterations a loop has; `None` where its body has no nodes that could tell.

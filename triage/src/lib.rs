@@ -29,6 +29,7 @@
 //! | `wrong_type` | the operator whose wrong type is the reason for a refusal |
 //! | `forms` | the forms of a program, and the program with one of them undone |
 //! | `composite` | operators of a program that are written out where they are read, each alone |
+//! | `idle` | what of a program did not run for the inputs at hand |
 //! | `propagation` | whether what an operator got wrong is seen in an output |
 //! | [`peel`] | what else is wrong behind a finding, each under its name |
 //! | [`allowance`] | what looks like a finding and is none |
@@ -49,6 +50,7 @@ mod divergent;
 pub mod doubted;
 pub mod folder;
 mod forms;
+mod idle;
 pub mod invent;
 pub mod judged;
 pub mod known;
@@ -66,5 +68,6 @@ pub mod whole;
 mod wrong_type;
 
 pub use forms::TargetProgram;
+pub use idle::NotRun;
 pub use invent::invent;
 pub use reduce::reduce;

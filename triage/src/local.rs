@@ -4,34 +4,37 @@
 //! target that tells its values within the graph (every one an output) can be asked about one step at a time: given these operands,
 //! is that the result? Bounds start anew from exact operands at each, and an error is seen where it is made.
 //!
-//! An engine that tells every value cannot fuse operators, so what only a fusion gets wrong is not seen: the report says whether the
-//! outputs are other ones than without taps.
+//! An engine that tells every value need not fuse operators, so what only a fusion gets wrong may not be seen: the report says whether the
+//! outputs are other ones than without taps. One that computes two operators as one all the same, and the value between them besides, is
+//! judged by both together, where it is right about the second alone.
+
+mod as_written;
+mod told;
 
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use ir::inline::{Inlined, inlined};
-use ir::{Datum, Interface, NodeId, NodeKind, Operation, Tensor, Value};
+use ir::{Datum, Interface, NodeId, NodeKind, Tensor};
 use onnx::Bytes;
-use onnx::import::{Imported, Origin};
+use onnx::import::{Imported, Origin, Path as BodyPath};
 use onnx::program::Program;
 use ops::Model;
 use oracles::Verdict;
 use serde::Serialize;
 use worker::{Outcome, WorkerError};
 
-use crate::composite::{Composite, composites};
+use crate::composite::{self, Composite, composites_with};
 use crate::forms;
+use crate::idle::NotRun;
 use crate::invent::{DrawnInputs, Invented, NoInputs, UserInputs, invent_any};
 use crate::stored;
-use crate::tapped::{self, Parts, Tapped};
-use harness::isolate::{Isolated, Trial, isolate_on};
-use harness::reference::Means;
+use harness::isolate::{Isolated, Trial};
 use harness::target::Target;
-use harness::threads::Share;
 use harness::{case, reference, threads};
 use interp::{Bounded, Comparison, Taps};
+use told::TappedValues;
 
 /// A model with inputs, to be judged operator by operator.
 #[derive(Clone, Debug)]
@@ -51,13 +54,17 @@ pub struct Subject {
     /// The program that leads to the model, with the values of its inputs.
     program: Program,
     known: BTreeMap<String, Datum>,
-    /// Where each node of the model comes from, where it has no functions.
+    /// Where each node of the model comes from.
     origins: Vec<Origin>,
+    /// The nodes of the program, by their bodies and positions, that the model has other operators for.
+    written_out: BTreeSet<(BodyPath, usize)>,
     /// The program's composite operators, each alone, once they were needed.
     composites: OnceCell<Vec<Composite>>,
     /// The operators that nobody here knows. Nothing is said of them, and end to end nothing of what follows from them; what reads their
     /// results is judged on numbers that stand for these.
     pub unknown: BTreeSet<String>,
+    /// What did not run for these inputs. Nothing is said of the operators in it.
+    pub not_run: Vec<NotRun>,
     /// The sizes that the model leaves open and that were drawn.
     pub drawn: DrawnInputs,
     /// What is wrong with the shapes that the model declares, where they were left out of it.
@@ -73,9 +80,6 @@ pub enum LocalError {
     /// The inputs of the model are other ones.
     #[error("the inputs do not fit the model: {0}")]
     Bind(String),
-    /// The model cannot be written out.
-    #[error("written out, with its functions, it has too many nodes")]
-    Functions,
     /// A worker cannot be started.
     #[error(transparent)]
     Worker(#[from] WorkerError),
@@ -86,9 +90,6 @@ impl From<onnx::Error> for LocalError {
         Self::Inputs(NoInputs::Model(error))
     }
 }
-
-/// The node that gives what stands for the result of an operator that nobody here knows.
-const STANDS_IN: &str = "Identity";
 
 impl Subject {
     /// The model of a saved case with its first data set, or a lone model with inputs that are given or found.
@@ -102,11 +103,13 @@ impl Subject {
         let program = folder.decode().and_then(Program::read)?;
         let plainer = forms::without_overridden_defaults(&program, &known);
         let plainer = plainer.map(|program| onnx::encode(&program.write()).into());
-        let imported = case::trace(&program, &known)?;
+        let imported = case::trace_into_calls(&program, &known)?;
         let inputs = reference::bind(&imported.model, &known).map_err(LocalError::Bind)?;
         let unseen = imported.unseen();
+        let not_run = NotRun::all(&program, &imported.ran);
         let Imported { model, interface, origins, unknown, .. } = imported;
         let (written, composites) = (folder.model, OnceCell::new());
+        let written_out = as_written::written_out(&program, &model, &origins);
         Ok(Self {
             model,
             inputs,
@@ -117,8 +120,10 @@ impl Subject {
             program,
             known,
             origins,
+            written_out,
             composites,
             unknown,
+            not_run,
             drawn,
             misdeclared,
         })
@@ -131,64 +136,53 @@ impl Subject {
 
     /// What a target makes of each operator.
     pub fn on(&self, target: &Target) -> Result<Local, LocalError> {
-        let Inlined { graph, from } = inlined(&self.model).ok_or(LocalError::Functions)?;
-        let mut local = of_flat(target, &Model::new(self.model.opset, graph), &self.inputs)?;
-        let origins: Vec<&Origin> = from.iter().map(|id| &self.origins[id.index()]).collect();
-        let is_bearable = reference::bearable(&self.model, Taps::All).is_ok();
-        let composites = if is_bearable { self.composites() } else { &[] };
+        let mut local = of_flat(target, &self.model, &self.inputs)?;
+        let bearable = reference::bearable(&self.model, Taps::All);
+        let composites = if bearable.is_ok() { self.composites() } else { &[] };
         let is_inside = |origin: &Origin| {
-            origin.is_inner && composites.iter().any(|one| one.nodes.contains(&origin.outermost()))
+            let mut asked = composites.iter();
+            self.is_written_out(origin) && asked.any(|one| one.nodes.contains(&origin.outermost()))
         };
-        local.operators.retain(|judged| !is_inside(origins[judged.node as usize]));
-        for judged in &mut local.operators {
-            judged.name = self.name(origins[judged.node as usize].outermost());
-        }
-        self.name_unknown(&origins, &mut local.operators);
-        if is_bearable {
+        local.operators.retain(|judged| !is_inside(&self.origins[judged.node as usize]));
+        local.operators = self.as_written(local.operators, bearable.as_ref().err());
+        if bearable.is_ok() {
             self.ask_untold(target, &mut local.operators)?;
         }
         for composite in composites {
-            let is_of = |origin: &&Origin| composite.nodes.contains(&origin.outermost());
-            let first = origins.iter().position(is_of).unwrap_or_default();
+            let is_of = |origin: &Origin| composite.nodes.contains(&origin.outermost());
+            let first = self.origins.iter().position(is_of).unwrap_or_default();
             local.operators.push(self.alone(target, composite, first as u32)?);
         }
         local.operators.sort_by_key(|judged| judged.node);
         Ok(local)
     }
 
-    /// Renames the stand-ins of operators that nobody here knows: such an operator is listed once, by its own
-    /// name and as open. If several nodes stand for one operator, the last of them gives its result.
-    fn name_unknown(&self, origins: &[&Origin], operators: &mut Vec<Judged>) {
-        let unknown = |judged: &Judged| {
-            let origin = origins[judged.node as usize];
-            let node = self.program.main.body.nodes.get(origin.outermost()).filter(|_| origin.is_inner)?;
-            self.unknown.get(&node.operator()).cloned()
-        };
-        operators.retain(|judged| judged.op == STANDS_IN || unknown(judged).is_none());
-        for judged in operators {
-            if let Some(op) = unknown(judged) {
-                let why = "nobody here knows it: numbers stand for its result".to_owned();
-                (judged.op, judged.standing, judged.why, judged.used) = (op, Standing::Open, why, 0.0);
-            }
-        }
-    }
-
     /// The program's composite operators, Constant nodes aside: the model contains only their expansions.
     fn composites(&self) -> &[Composite] {
         self.composites.get_or_init(|| {
-            let mut all = composites(&self.program, &self.known);
-            all.retain(|composite| composite.name != "Constant");
+            let is_written_out = |at: usize| self.written_out.contains(&(BodyPath::default(), at));
+            // What nobody reads of an operator's results is nothing to the model.
+            let read = composite::read(&self.program);
+            let mut all =
+                composites_with(&self.program, &self.known, &is_written_out, &|value| read.contains(&value));
+            // What nobody here knows is written out in numbers that stand for its result.
+            let is_unknown =
+                |at: &usize| self.unknown.contains(&self.program.main.body.nodes[*at].operator());
+            all.retain(|composite| composite.name != "Constant" && !composite.nodes.iter().any(is_unknown));
             all
         })
     }
 
     /// Runs each `Untold` operator by itself, on the reference's operands.
     fn ask_untold(&self, target: &Target, operators: &mut [Judged]) -> Result<(), LocalError> {
-        if operators.iter().all(|judged| judged.standing != Standing::Untold) {
+        let is_open = |judged: &&mut Judged| {
+            judged.standing == Standing::Untold && !self.is_written_out(&self.origins[judged.node as usize])
+        };
+        if !operators.iter_mut().any(|judged| is_open(&judged)) {
             return Ok(());
         }
         let Some(isolated) = Isolated::of(&self.model, &self.inputs, target.profile) else { return Ok(()) };
-        for judged in operators.iter_mut().filter(|judged| judged.standing == Standing::Untold) {
+        for judged in operators.iter_mut().filter(is_open) {
             let Some(trial) = isolated.alone(NodeId(judged.node)) else { continue };
             let outcome = trial.outcome(target)?;
             if let Outcome::Unsupported { why } = &outcome {
@@ -201,21 +195,25 @@ impl Subject {
         Ok(())
     }
 
-    /// What the program calls a node of its main graph.
-    fn name(&self, node: usize) -> String {
-        self.program.main.body.nodes.get(node).map_or_else(String::new, |node| node.rest.name().to_owned())
-    }
-
     /// What a target makes of a composite operator alone, on the reference's operands, with the first node of its expansion.
     fn alone(&self, target: &Target, composite: &Composite, first: u32) -> Result<Judged, LocalError> {
         let Composite { nodes, name, problem, .. } = composite;
-        let types = problem.model.graph.outputs.iter().map(|output| problem.model.graph.ty(output.value));
+        let graph = &problem.model.graph;
+        let interface = problem.interface();
+        let types = interface.outputs.iter().map(|wanted| {
+            let tensor = graph.outputs.iter().find(|output| output.name == wanted.name);
+            tensor.map_or_else(|| wanted.kind.to_string(), |output| graph.ty(output.value).to_string())
+        });
         let found = match problem.trial(target.profile) {
-            Some(trial) => assessed(&trial, target, &trial.outcome(target)?).alone(),
+            Some(trial) => match trial.outcome(target)? {
+                Outcome::Unsupported { why } => OperatorResult::without(Standing::Untold, &why),
+                outcome => assessed(&trial, target, &outcome).alone(),
+            },
             None => OperatorResult::without(Standing::Open, "it is not defined on these operands"),
         };
-        let name_of = nodes.iter().map(|&node| self.name(node)).find(|name| !name.is_empty());
-        Ok(found.of(first, name_of.unwrap_or_default(), name, types.map(ToString::to_string).collect()))
+        let names = nodes.iter().map(|&node| self.program.main.body.nodes[node].rest.name());
+        let name_of = names.into_iter().find(|name| !name.is_empty()).unwrap_or_default();
+        Ok(found.of(first, name_of.to_owned(), name, types.collect()))
     }
 }
 
@@ -257,6 +255,9 @@ pub struct Judged {
 
 /// Says in `why` that the operator was run alone, because the target did not expose its values.
 const ALONE: &str = "alone, on the operands that it should have";
+
+/// Says in `why` that the operator was judged together with others.
+const JOINED: &str = "as one with the operators that give its operands";
 
 /// How a result stands beside the operands.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
@@ -318,89 +319,14 @@ fn of_flat(target: &Target, flat: &Model, inputs: &[Tensor]) -> Result<Local, Wo
     let told = TappedValues::by(target, flat, inputs)?;
     let operators = flat.graph.iter().filter(|(_, node)| matches!(node.kind, NodeKind::Operator(_)));
     let operators: Vec<NodeId> = operators.map(|(id, _)| id).collect();
-    let operators = threads::each(threads::all(), &operators, |&id| told.judge(target, flat, id));
+    let mut operators = threads::each(threads::all(), &operators, |&id| told.judge(target, flat, id));
+    for judged in operators.iter_mut().filter(|judged| judged.standing == Standing::Wrong) {
+        if let Some(joined) = told.joined(target, flat, NodeId(judged.node))? {
+            *judged = joined.of(judged.node, String::new(), &judged.op, judged.types.clone());
+        }
+    }
     let changed_by_taps = told.differs(target, flat, inputs)?;
     Ok(Local { target: target.name(), operators, changed_by_taps })
-}
-
-/// The values of a graph, as a target has them.
-struct TappedValues {
-    values: BTreeMap<Value, Tensor>,
-    /// What the reference may take for each operator.
-    means: Means,
-    /// The elements that may be in use at one time by all threads.
-    elements: Share,
-}
-
-impl TappedValues {
-    fn by(target: &Target, flat: &Model, inputs: &[Tensor]) -> Result<Self, WorkerError> {
-        let variables = flat.graph.variables().map(|(id, ..)| Value::new(id, 0));
-        let mut values: BTreeMap<Value, Tensor> = variables.zip(inputs.iter().cloned()).collect();
-        let mut parts = Parts::of(&flat.graph);
-        while let Some(part) = parts.next(|_| true) {
-            match tapped::run(target, flat, inputs, &part)? {
-                Tapped::Ran(outcome) => values.extend(among(part, outcome)),
-                Tapped::Failed => parts.split(&part),
-                Tapped::TooMuch => break,
-            }
-        }
-        let means = Means::of(flat);
-        Ok(Self { values, means, elements: Share::new(means.elements()) })
-    }
-
-    /// How the result of an operator stands.
-    fn judge(&self, target: &Target, flat: &Model, id: NodeId) -> Judged {
-        let node = flat.graph.node(id);
-        let op = match &node.kind {
-            NodeKind::Operator(op) => op.name().to_owned(),
-            NodeKind::Variable { .. } | NodeKind::Constant(_) | NodeKind::Call(_) => String::new(),
-        };
-        let types = node.outputs.iter().map(ToString::to_string).collect();
-        self.found(target, flat, id).of(id.0, String::new(), &op, types)
-    }
-
-    fn found(&self, target: &Target, flat: &Model, id: NodeId) -> OperatorResult {
-        let untold = |why: &str| OperatorResult::without(Standing::Untold, why);
-        let ports = 0..flat.graph.node(id).outputs.len();
-        let results: Option<Vec<(String, Tensor)>> = ports
-            .map(|port| Some((format!("y{port}"), self.values.get(&Value::new(id, port))?.clone())))
-            .collect();
-        let Some(results) = results else { return untold("its result is not told") };
-        let Some((model, inputs)) = isolate_on(flat, id, &|operand| self.values.get(&operand).cloned())
-        else {
-            return untold("its operands are not told");
-        };
-        let declared = model.graph.variables().map(|(_, _, ty)| ty);
-        if !declared.eq(inputs.iter().map(Tensor::ty).collect::<Vec<_>>().iter()) {
-            return untold("an operand is not of the type that the model has there");
-        }
-        let _elements = match self.means.bear(&model, Taps::Outputs) {
-            Ok(elements) => self.elements.take(elements),
-            Err(why) => return OperatorResult::without(Standing::Dear, &why),
-        };
-        let Some(trial) = Trial::of(model, inputs, target.profile) else {
-            return OperatorResult::without(Standing::Open, "it is not defined on these operands");
-        };
-        assessed(&trial, target, &Outcome::Outputs(results))
-    }
-
-    /// Whether the outputs differ from those of the graph as it is.
-    fn differs(&self, target: &Target, flat: &Model, inputs: &[Tensor]) -> Result<bool, WorkerError> {
-        let outputs = flat.graph.outputs.iter().map(|output| output.value).collect::<Vec<_>>();
-        let Tapped::Ran(outcome) = tapped::run(target, flat, inputs, &outputs)? else { return Ok(false) };
-        let is_other =
-            |(value, tensor): (Value, Tensor)| self.values.get(&value).is_some_and(|told| *told != tensor);
-        Ok(among(outputs, outcome).any(is_other))
-    }
-}
-
-/// The values that these taps give.
-fn among(taps: Vec<Value>, outcome: Outcome) -> impl Iterator<Item = (Value, Tensor)> {
-    let mut given: BTreeMap<String, Tensor> = match outcome {
-        Outcome::Outputs(outputs) => outputs.into_iter().collect(),
-        Outcome::Unsupported { .. } | Outcome::Rejected { .. } | Outcome::Fault(_) => BTreeMap::new(),
-    };
-    taps.into_iter().filter_map(move |tap| Some((tap, given.remove(&tapped::name(tap))?)))
 }
 
 /// What is found of an operator.

@@ -24,12 +24,12 @@ use harness::isolate::Isolated;
 use harness::reached::Reached;
 use harness::target::Target;
 use harness::{case, reference};
-use triage::TargetProgram;
 use triage::allowance::Exam;
 use triage::blame::Suspect;
 use triage::oracle::{self, AskError, Extent, OracleAnswer};
 use triage::peel::Peeled;
 use triage::whole::unproved;
+use triage::{NotRun, TargetProgram};
 
 /// A model with inputs, as the reference reads it.
 pub(super) struct ReplayedModel {
@@ -39,6 +39,8 @@ pub(super) struct ReplayedModel {
     inputs: Vec<Tensor>,
     /// Its operators that nobody here knows.
     unknown: BTreeSet<String>,
+    /// What of it these inputs do not run.
+    not_run: Vec<NotRun>,
     /// What the target got.
     onnx: Bytes,
     /// The program that this is.
@@ -82,6 +84,11 @@ impl<'s> References<'s> {
         replayed.map(|replayed| replayed.unknown.clone()).unwrap_or_default()
     }
 
+    /// What the inputs do not run, where the model was read.
+    pub(super) fn not_run(&self) -> Option<&[NotRun]> {
+        Some(&self.replayed.get()?.as_ref().ok()?.not_run)
+    }
+
     pub(super) fn of(model: &'s Bytes, inputs: &'s [NamedDatum]) -> Self {
         Self { model, inputs, replayed: OnceCell::new(), by_profile: RefCell::default() }
     }
@@ -103,6 +110,7 @@ impl ReplayedModel {
             decode_shared("model", model_bytes).and_then(Program::read).map_err(|e| unusable(&e))?;
         let imported = case::trace(&program, &known).map_err(|e| unusable(&e))?;
         let unseen = imported.unseen();
+        let not_run = NotRun::all(&program, &imported.ran);
         let Imported { model, interface, unknown, is_specialised, origins, .. } = imported;
         reference::bearable(&model, Taps::Outputs).map_err(|why| Judgement::new(Grade::NoReference, why))?;
         let inputs = reference::bind(&model, &known).map_err(|why| Judgement::new(Grade::Broken, why))?;
@@ -114,6 +122,7 @@ impl ReplayedModel {
             unseen,
             inputs,
             unknown,
+            not_run,
             onnx,
             written,
             origins,
@@ -197,10 +206,11 @@ impl Reference {
             values.any(|value| evaluation.taps.get(&value).is_some_and(|tap| !tap.undefined.is_empty()))
         };
         let first = flat.graph.iter().map(|(id, _)| id).find(is_undefined)?;
-        let at = self.replayed.origins.get(from[first.index()].index())?.outermost();
-        let node = self.replayed.written.program.main.body.nodes.get(at)?;
-        let is_known = !self.replayed.unknown.contains(&node.operator());
-        is_known.then(|| format!("what {} gives is undefined for these operands", node.label(at)))
+        let (origin, program) =
+            (&self.replayed.origins[from[first.index()].index()], &self.replayed.written.program);
+        let is_known = !self.replayed.unknown.contains(&origin.find(program)?.operator());
+        let label = origin.label(program).filter(|_| is_known)?;
+        Some(format!("what {label} gives is undefined for these operands"))
     }
 
     /// The judgement of an answer that is right, and may be suspect.

@@ -24,7 +24,7 @@ use judge::{Reference, References};
 pub use oracle_record::OracleRecord;
 use oracle_record::OracleResult;
 use result::Judgement;
-pub use result::{Counts, Drawn, Grade, Misdeclared, NotPassing, Replayed, Unjudged};
+pub use result::{Counts, Drawn, Grade, Misdeclared, NotPassing, Replayed, Unjudged, Untried};
 
 use harness::invalid::answer;
 use harness::target::Target;
@@ -34,7 +34,7 @@ use triage::folder::{About, DERIVED};
 pub use triage::invent::UserInputs;
 use triage::invent::{DrawnInputs, NoInputs};
 use triage::oracle::Oracles;
-use triage::{invent, oracle, stored};
+use triage::{NotRun, invent, oracle, stored};
 
 /// How saved cases are run.
 pub struct Replay<'a> {
@@ -82,7 +82,7 @@ pub fn replay(cases: &[PathBuf], how: &Replay<'_>, on_case: &(dyn Fn() + Sync)) 
     let version = |target: &Target| (target.name(), target.description().version.clone());
     let versions = how.targets.iter().map(version).collect();
     let mut all = Replayed { cases: cases.len() as u64, versions, ..Replayed::default() };
-    for (case, CaseResult { judged, asked, unknown, drawn, misdeclared }) in cases.iter().zip(done) {
+    for (case, CaseResult { judged, asked, unknown, not_run, drawn, misdeclared }) in cases.iter().zip(done) {
         for (target, judgement) in how.targets.iter().zip(judged) {
             all.add(case.clone(), target.name(), judgement);
         }
@@ -94,6 +94,10 @@ pub fn replay(cases: &[PathBuf], how: &Replay<'_>, on_case: &(dyn Fn() + Sync)) 
         }
         if !unknown.is_empty() {
             all.unjudged.push(Unjudged { case: case.clone(), operators: unknown });
+        }
+        // A case that was drawn has sides that do not run on purpose.
+        if !not_run.is_empty() && case.is_file() {
+            all.not_run.push(Untried { case: case.clone(), bodies: not_run });
         }
         if let Some(why) = misdeclared {
             all.misdeclared.push(Misdeclared { case: case.clone(), why });
@@ -110,6 +114,8 @@ struct CaseResult {
     asked: Vec<Vec<OracleResult>>,
     /// The operators that nobody here knows.
     unknown: BTreeSet<String>,
+    /// What the last data set does not run.
+    not_run: Vec<NotRun>,
     /// What was drawn of what the model leaves open.
     drawn: DrawnInputs,
     /// What is wrong with the shapes that the model declares, where it was run without.
@@ -122,6 +128,7 @@ impl CaseResult {
             judged,
             asked: Vec::new(),
             unknown: BTreeSet::new(),
+            not_run: Vec::new(),
             drawn: DrawnInputs::default(),
             misdeclared: None,
         }
@@ -215,9 +222,9 @@ fn one(path: &Path, name: &Path, how: &Replay<'_>, of_some: &BTreeSet<String>) -
     for (number, set) in sets.iter().enumerate() {
         case.run(number, set, &mut sums);
     }
-    let Sums { judged, asked, unknown } = sums;
+    let Sums { judged, asked, unknown, not_run } = sums;
     let judged = how.targets.iter().zip(judged).map(|(target, judged)| case.worst(target, judged)).collect();
-    CaseResult { judged, asked, unknown, drawn, misdeclared }
+    CaseResult { judged, asked, unknown, not_run, drawn, misdeclared }
 }
 
 /// A valid case that has been read.
@@ -234,11 +241,14 @@ struct Sums {
     asked: Vec<Vec<OracleResult>>,
     /// The operators that nobody here knows.
     unknown: BTreeSet<String>,
+    /// What the last data set does not run.
+    not_run: Vec<NotRun>,
 }
 
 impl Sums {
     fn new(targets: usize) -> Self {
-        Self { judged: vec![Vec::new(); targets], asked: vec![Vec::new(); targets], unknown: BTreeSet::new() }
+        let (judged, asked) = (vec![Vec::new(); targets], vec![Vec::new(); targets]);
+        Self { judged, asked, unknown: BTreeSet::new(), not_run: Vec::new() }
     }
 }
 
@@ -266,6 +276,9 @@ impl ReplayedCase<'_> {
             judged.extend(told.iter().filter_map(OracleResult::weight));
             asked.extend(told);
         }
+        let mut read = std::iter::once(&as_written).chain(&without);
+        let not_run = read.find_map(|exercise| exercise.references.not_run());
+        sums.not_run = not_run.unwrap_or_default().to_vec();
         sums.unknown.append(&mut as_written.references.unknown());
         sums.unknown.extend(without.iter().flat_map(|exercise| exercise.references.unknown()));
     }

@@ -8,6 +8,7 @@ use serde::Serialize;
 use super::OracleRecord;
 use crate::junit::{TestCase, TestResult};
 use harness::target::Target;
+use triage::NotRun;
 use triage::invent::DrawnInputs;
 
 /// What came of one case on one backend. Of several that belong to one case, the last in this order stands for it.
@@ -231,6 +232,15 @@ pub struct Unjudged {
     pub operators: BTreeSet<String>,
 }
 
+/// A model of which the inputs do not run all.
+#[derive(Clone, Debug, Serialize)]
+pub struct Untried {
+    /// The case.
+    pub case: PathBuf,
+    /// The bodies that did not run. Nothing is said of the operators in them.
+    pub bodies: Vec<NotRun>,
+}
+
 /// A model that declares another shape for some of its values than they have.
 #[derive(Clone, Debug, Serialize)]
 pub struct Misdeclared {
@@ -257,6 +267,8 @@ pub struct Replayed {
     pub asked: Vec<OracleRecord>,
     /// The models with operators that nobody here knows.
     pub unjudged: Vec<Unjudged>,
+    /// The models, given as such, of which the inputs do not run all: the other side of an If, a loop without turns.
+    pub not_run: Vec<Untried>,
     /// The models that were run without the shapes that they declare of outputs and values between, for these are wrong.
     pub misdeclared: Vec<Misdeclared>,
     /// Every result, for reports.

@@ -26,6 +26,10 @@ pub(crate) struct Accept {
     /// named here in full.
     #[arg(long, value_name = "SIGNATURE")]
     pub only: Vec<String>,
+    /// Write `*` for the dtype, and nothing else: for a cause that is the same on every dtype. Without it, an entry is for the one that was
+    /// met.
+    #[arg(long)]
+    pub every_dtype: bool,
     /// The list (TOML), which is made where there is none.
     #[arg(long, default_value = "known.toml", value_name = "FILE")]
     pub list: PathBuf,

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use anyhow::{Context, bail};
 use serde_json::json;
+use triage::NotRun;
 use triage::local::{Judged, Local, Standing, Subject};
 use triage::whole::Whole;
 
@@ -32,7 +33,7 @@ pub(crate) fn run(common: Common, args: &Blame) -> anyhow::Result<Exit> {
         let targets: Vec<&Local> = targets.into_iter().flatten().collect();
         screen::json(
             &json!({ "targets": targets, "whole": whole, "drawn": subject.drawn.sizes, "inputs_drawn": subject.drawn.values,
-            "unknown": subject.unknown, "misdeclared": subject.misdeclared }),
+            "unknown": subject.unknown, "not_run": subject.not_run, "misdeclared": subject.misdeclared }),
         )?;
     } else {
         screen::told(&text(&subject, &all, args.all))?;
@@ -78,6 +79,9 @@ fn text(subject: &Subject, all: &[(Whole, Option<Local>)], shows_all: bool) -> S
         let unknown: Vec<&str> = subject.unknown.iter().map(String::as_str).collect();
         let _ = writeln!(out, "numbers stand for what is not known here: {}", unknown.join(", "));
     }
+    if let Some(not_run) = NotRun::told(subject.not_run.iter()) {
+        let _ = writeln!(out, "{not_run}");
+    }
     if let Some(why) = &subject.misdeclared {
         let _ = writeln!(out, "run without the shapes that the model declares: {why}");
     }
@@ -110,7 +114,7 @@ fn each_operator(local: &Local, shows_all: bool) -> String {
 
 /// The model as a whole: its answer, and whether its bounds say anything.
 fn end_to_end(whole: &Whole) -> String {
-    let why = if whole.why.is_empty() { String::new() } else { format!(": {}", whole.why) };
+    let why = if whole.why.is_empty() { String::new() } else { format!(": {}", whole.why.trim_end()) };
     let mut out = format!("    end to end: {}{why}\n", whole.answer.name());
     for reach in whole.outputs.iter().filter(|reach| !reach.says_something()) {
         let bound =
@@ -127,7 +131,7 @@ fn is_told(standing: Standing) -> bool {
 
 fn line(judged: &Judged) -> String {
     let Judged { types, standing, why, used, .. } = judged;
-    let why = match why.as_str() {
+    let why = match why.trim_end() {
         "" if *used > 0.0 => format!(": {:.0} % of its bound", 100.0 * used),
         "" => String::new(),
         why => format!(": {why}"),

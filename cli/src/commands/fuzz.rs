@@ -52,10 +52,12 @@ fn campaign(common: Common, args: &Fuzz, junit: &JunitFile<'_>) -> anyhow::Resul
     junit.check()?;
     let mut store = campaign_folder::earlier(args.out.as_deref(), args.resume)?;
     let limits = Limits { timeout: args.timeout, ..Limits::default() };
+    let stop = interrupts()?;
     let mut targets = open(common, &args.on, &limits)?;
     let before = backends::usage::cpu_seconds();
     let told = probe::read(&args.probed)?;
-    learn(common, &mut targets, store.as_ref(), &told, &settings, jobs(args.jobs))?;
+    let until = || stop.load(Ordering::Relaxed);
+    learn(common, &mut targets, store.as_ref(), &told, &settings, jobs(args.jobs), &until)?;
     for target in &targets {
         probe::check_opset(&target.support, taste.opset.as_ref())?;
     }
@@ -79,7 +81,6 @@ fn campaign(common: Common, args: &Fuzz, junit: &JunitFile<'_>) -> anyhow::Resul
         None => campaign_folder::begin(args.out.as_deref(), &Identity::of(&plan))?,
     };
     screen::tell(common, &format!("campaign folder: {}", store.folder().display()));
-    let stop = interrupts()?;
     let extent = Extent { cases: plan.cases.map(|cases| plan.shard.cases_below(cases)), time };
     let board = if common.quiet { None } else { Live::start(store.folder(), extent, &plan.known) };
     let mut lines = Lines::new(!common.quiet && board.is_none());
@@ -108,6 +109,7 @@ fn learn(
     told: &[probe::SupportFile],
     settings: &Settings,
     jobs: usize,
+    stop: &(dyn Fn() -> bool + Sync),
 ) -> anyhow::Result<()> {
     for told in told {
         told.is_of_one_of(targets)?;
@@ -121,7 +123,7 @@ fn learn(
         {
             continue;
         }
-        probe::find_out(common, target, settings, jobs)?;
+        probe::find_out(common, target, settings, jobs, stop)?;
     }
     Ok(())
 }

@@ -15,17 +15,19 @@ use crate::args::Common;
 use crate::progress::Progress;
 use crate::screen;
 
-/// Finds out what a target lacks, by trying, and tells what that took and gave.
+/// Finds out what a target lacks, by trying, and tells what that took and gave. `stop` says whether to end early, with an error.
 pub(super) fn find_out(
     common: Common,
     target: &mut Target,
     settings: &Settings,
     jobs: usize,
+    stop: &(dyn Fn() -> bool + Sync),
 ) -> anyhow::Result<probe::Probed> {
     screen::tell(common, &format!("trying each operator on {}", target.name()));
     let started = Instant::now();
     let bar = Progress::new(common, None, &format!("models on {}", target.name()));
-    let probed = probe::probe(target, settings, probe::ProbeBudget::usual(jobs), &|| bar.inc(1));
+    let watch = probe::Watch { on_run: &|| bar.inc(1), stop };
+    let probed = probe::probe(target, settings, probe::ProbeBudget::usual(jobs), watch);
     drop(bar);
     let probed = probed?;
     screen::tell(common, &told(&target.support, &probed, started.elapsed().as_secs_f64()));
@@ -106,7 +108,8 @@ pub(super) fn support(
     }
     let target = target::open(name, &Limits::default())?.into_iter().next();
     let mut target = target.with_context(|| format!("{name} has no optimisation level"))?;
-    find_out(common, &mut target, settings, jobs)?;
+    // Nothing is kept before it is done: a signal ends the program as it ends any.
+    find_out(common, &mut target, settings, jobs, &|| false)?;
     Ok((*target.support).clone())
 }
 

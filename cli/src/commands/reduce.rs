@@ -78,7 +78,7 @@ fn to_do(case: &Path) -> &'static str {
         "--on names the backend, and the level, on which it was wrong"
     } else {
         "the model comes without inputs, and some were found for it: --input NAME=FILE and --dim NAME=N give those on which it was \
-         wrong, --seed N finds others"
+         wrong, --seed N finds others; blame tells of an operator within that is wrong although the outputs are not"
     }
 }
 

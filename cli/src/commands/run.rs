@@ -5,12 +5,13 @@ use std::path::Path;
 
 use anyhow::bail;
 use campaign::replay::{
-    Drawn, Grade, Misdeclared, NotPassing, OracleRecord, Replay, Replayed, Unjudged, replay,
+    Drawn, Grade, Misdeclared, NotPassing, OracleRecord, Replay, Replayed, Unjudged, Untried, replay,
 };
 use harness::Target;
 use oracles::Tolerance;
 use present::shell;
 use serde_json::json;
+use triage::NotRun;
 use triage::oracle::Oracles;
 
 use super::junit_file::JunitFile;
@@ -175,6 +176,9 @@ fn summary(replayed: &Replayed, further: &Further<'_>) -> String {
         let operators: Vec<&str> = operators.iter().map(String::as_str).collect();
         out +=
             &format!("{}: nothing is said of what follows from {}\n", case.display(), operators.join(", "));
+    }
+    for Untried { case, bodies } in &replayed.not_run {
+        out.extend(NotRun::told(bodies.iter()).map(|told| format!("{}: {told}\n", case.display())));
     }
     for Misdeclared { case, why } in &replayed.misdeclared {
         out += &format!("{}: run without the shapes that it declares: {why}\n", case.display());

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
+use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use anyhow::bail;
@@ -28,6 +29,7 @@ pub(crate) fn run(common: Common, args: &Sweep) -> anyhow::Result<Exit> {
     let scope = scope(common, args);
     let before = args.against.as_deref().map(earlier).transpose()?;
     let limits = Limits { timeout: args.timeout, ..Limits::default() };
+    let stop = interrupts()?;
     let targets = targets(&args.on, &limits)?;
     writable_folder("--out", args.out.as_deref())?;
     for note in of_one_adapter(&targets) {
@@ -46,7 +48,7 @@ pub(crate) fn run(common: Common, args: &Sweep) -> anyhow::Result<Exit> {
         bail!("{}", no_part(&scope));
     }
     let started = Instant::now();
-    let all = swept(common, args, &identity, &parts, &targets)?;
+    let all = swept(common, args, &identity, &parts, &targets, &stop)?;
     let rows = Rows::of(&identity, &all);
     let compared =
         before.map(|(earlier, before)| against::compare((&earlier.scope, &before), (&identity.scope, &rows)));
@@ -146,6 +148,7 @@ fn swept(
     identity: &Identity,
     parts: &[Part],
     targets: &[Target],
+    stop: &AtomicBool,
 ) -> anyhow::Result<Vec<PartResult>> {
     let earlier = if args.resume { Earlier::Continued } else { Earlier::Refused };
     let opened =
@@ -154,11 +157,10 @@ fn swept(
     if !all.is_empty() {
         screen::tell(common, &format!("going on after {} of {} parts", all.len(), parts.len()));
     }
-    let stop = interrupts()?;
     let bar = Progress::new(common, Some(parts.len() as u64), "sweeping");
     bar.inc(all.len() as u64);
     let left = &parts[all.len()..];
-    sweep::run(&identity.scope, left, targets, jobs(args.jobs), &stop, |ran| {
+    sweep::run(&identity.scope, left, targets, jobs(args.jobs), stop, |ran| {
         show(&bar, &ran);
         if let Some(store) = &mut store {
             store.add(&ran)?;

@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 
 use forms::Composite;
 use ir::{DType, DTypes, Stream};
-use worker::WorkerError;
 
+use super::ProbeError;
 use super::uses::Runner;
 use crate::case::{self, Case};
 use crate::support::Support;
@@ -24,7 +24,7 @@ pub(super) fn lacking(
     runner: &Runner<'_>,
     support: &Support,
     opset: Option<u32>,
-) -> Result<BTreeMap<&'static str, DTypes>, WorkerError> {
+) -> Result<BTreeMap<&'static str, DTypes>, ProbeError> {
     let newest = opset.unwrap_or(*ir::graph::OPSETS.end()).min(*ir::graph::OPSETS.end());
     let all: Vec<(&Composite, DType)> = forms::composite::all()
         .flat_map(|composite| {
@@ -40,7 +40,7 @@ pub(super) fn lacking(
     Ok(lacking)
 }
 
-fn lacks(runner: &Runner<'_>, composite: &Composite, dtype: DType, opset: u32) -> Result<bool, WorkerError> {
+fn lacks(runner: &Runner<'_>, composite: &Composite, dtype: DType, opset: u32) -> Result<bool, ProbeError> {
     if composite.since > opset {
         return Ok(true);
     }

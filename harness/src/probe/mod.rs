@@ -75,16 +75,39 @@ pub struct Probed {
     pub refused: u64,
 }
 
-/// Fills in what the target lacks, among the operators and dtypes of the settings. `on_run` is told of each model that is run.
+/// Why what a target lacks is not known.
+#[derive(Debug, thiserror::Error)]
+pub enum ProbeError {
+    /// The target's worker does not start, or answers nothing.
+    #[error(transparent)]
+    Worker(#[from] WorkerError),
+    /// The probe was stopped.
+    #[error("stopped while operators were tried on {engine}")]
+    Stopped {
+        /// The engine.
+        engine: String,
+    },
+}
+
+/// Who looks on while a target is probed.
+#[derive(Clone, Copy)]
+pub struct Watch<'w> {
+    /// Is told of each model that is run.
+    pub on_run: &'w (dyn Fn() + Sync),
+    /// Says whether to end before the next.
+    pub stop: &'w (dyn Fn() -> bool + Sync),
+}
+
+/// Fills in what the target lacks, among the operators and dtypes of the settings.
 pub fn probe(
     target: &mut Target,
     settings: &Settings,
     effort: ProbeBudget,
-    on_run: &(dyn Fn() + Sync),
-) -> Result<Probed, WorkerError> {
+    watch: Watch<'_>,
+) -> Result<Probed, ProbeError> {
     // What hangs has not said that it lacks something.
     let asked = target.briefly();
-    let runner = Runner::new(&asked, effort.jobs, on_run);
+    let runner = Runner::new(&asked, effort.jobs, watch);
     let stated = (*target.support).clone();
     let opset = match stated.opset {
         Some(stated) => Some(stated),
@@ -150,7 +173,7 @@ struct Probe<'r> {
 
 impl Probe<'_> {
     /// Tries each operator alone, and follows up what is refused.
-    fn first(&mut self) -> Result<(), WorkerError> {
+    fn first(&mut self) -> Result<(), ProbeError> {
         let mut wanted = Vec::new();
         for spec in ops::registry().filter(|spec| self.base.operators.contains(spec.name)) {
             let dtypes = uses::dtypes(spec, 0, &self.base);
@@ -207,7 +230,7 @@ impl Probe<'_> {
     }
 
     /// Guesses what is refused of some operators, and tries the guesses until nothing surprises.
-    fn refine(&mut self, mut open: BTreeSet<&'static str>, stage: &str) -> Result<(), WorkerError> {
+    fn refine(&mut self, mut open: BTreeSet<&'static str>, stage: &str) -> Result<(), ProbeError> {
         for round in 0..ROUNDS {
             let mut wanted = Vec::new();
             for spec in open.iter().filter_map(|name| ops::find(name)) {
@@ -285,7 +308,7 @@ impl Probe<'_> {
 
     /// Draws graphs without the refused forms. If the engine refuses a graph all the same, its operators are
     /// tried alone.
-    fn audit(&mut self, number: u64, graphs: u64) -> Result<Audited, WorkerError> {
+    fn audit(&mut self, number: u64, graphs: u64) -> Result<Audited, ProbeError> {
         let maker = uses::maker(self.narrowed());
         let cases: Vec<u64> = (number * graphs..(number + 1) * graphs).collect();
         let together = self.runner.together(&maker, &cases)?;
@@ -337,7 +360,7 @@ impl Probe<'_> {
 }
 
 /// The newest opset of which the target runs a model of one Relu; `None` if there is none.
-fn newest(runner: &Runner<'_>) -> Result<Option<u32>, WorkerError> {
+fn newest(runner: &Runner<'_>) -> Result<Option<u32>, ProbeError> {
     for opset in ir::graph::OPSETS.rev() {
         if runner.runs_it(&uses::trivial(opset))? {
             return Ok(Some(opset));
@@ -347,7 +370,7 @@ fn newest(runner: &Runner<'_>) -> Result<Option<u32>, WorkerError> {
 }
 
 /// Whether not every model with a function is answered with "unsupported".
-fn has_functions(runner: &Runner<'_>, settings: &Settings) -> Result<bool, WorkerError> {
+fn has_functions(runner: &Runner<'_>, settings: &Settings) -> Result<bool, ProbeError> {
     let maker = uses::maker(Settings { nodes: 3, function: 1.0, ..settings.clone() });
     let mut are_lacking = false;
     for case in (0..FUNCTIONS).filter_map(|index| maker.make(index).ok()) {

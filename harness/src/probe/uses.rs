@@ -13,6 +13,7 @@ use oracles::{differential, message};
 use worker::{Fault, Outcome, Run, WorkerError};
 
 use super::learn::UseTrial;
+use super::{ProbeError, Watch};
 use crate::case::{self, Case, Maker, Values};
 use crate::isolate::isolate;
 use crate::target::Target;
@@ -32,8 +33,7 @@ pub(super) struct Runner<'t> {
     runs: AtomicU64,
     /// What the engine did with the first model, as long as it has answered none.
     silent: Mutex<Silent>,
-    /// Is told of each.
-    on_run: &'t (dyn Fn() + Sync),
+    watch: Watch<'t>,
 }
 
 /// How an engine begins.
@@ -142,8 +142,8 @@ fn filled(model: Model, constants: &[ir::NodeId], stream: Stream) -> Option<Case
 }
 
 impl<'t> Runner<'t> {
-    pub(super) fn new(target: &'t Target, jobs: usize, on_run: &'t (dyn Fn() + Sync)) -> Self {
-        Self { target, jobs, runs: AtomicU64::new(0), silent: Mutex::default(), on_run }
+    pub(super) fn new(target: &'t Target, jobs: usize, watch: Watch<'t>) -> Self {
+        Self { target, jobs, runs: AtomicU64::new(0), silent: Mutex::default(), watch }
     }
 
     /// How many models were run so far.
@@ -151,33 +151,38 @@ impl<'t> Runner<'t> {
         self.runs.load(Ordering::Relaxed)
     }
 
-    /// Runs a case. An error where the engine has shown that it answers nothing.
-    fn run(&self, case: &Case) -> Result<Outcome, WorkerError> {
+    /// Runs a case. An error where the engine has shown that it answers nothing, or the probe is stopped.
+    fn run(&self, case: &Case) -> Result<Outcome, ProbeError> {
+        self.goes_on()?;
         self.runs.fetch_add(1, Ordering::Relaxed);
-        (self.on_run)();
+        (self.watch.on_run)();
         let ran = self.target.run(&case.onnx, &case.inputs, &Interface::of(&case.model))?;
         {
             let mut silent = self.silent.lock().unwrap_or_else(PoisonError::into_inner);
             *silent = std::mem::take(&mut *silent).after(&ran);
         }
-        self.answers().map(|()| ran.outcome)
+        self.goes_on().map(|()| ran.outcome)
     }
 
-    /// An error where the engine has shown that it answers nothing.
-    fn answers(&self) -> Result<(), WorkerError> {
+    /// An error where the engine has shown that it answers nothing, or the probe is stopped.
+    fn goes_on(&self) -> Result<(), ProbeError> {
+        if (self.watch.stop)() {
+            return Err(ProbeError::Stopped { engine: self.target.engine.clone() });
+        }
         match &*self.silent.lock().unwrap_or_else(PoisonError::into_inner) {
             Silent::So { asked, fault, stderr } if *asked >= SILENT => Err(WorkerError::Silent {
                 engine: self.target.engine.clone(),
                 asked: *asked,
                 fault: Box::new(fault.clone()),
                 stderr: stderr.clone(),
-            }),
+            }
+            .into()),
             _ => Ok(()),
         }
     }
 
     /// What the engine says that it lacks, where it says so.
-    pub(super) fn lacks(&self, case: &Case) -> Result<Option<String>, WorkerError> {
+    pub(super) fn lacks(&self, case: &Case) -> Result<Option<String>, ProbeError> {
         Ok(differential::lacks(&self.run(case)?).map(message::normalise))
     }
 
@@ -195,12 +200,12 @@ impl<'t> Runner<'t> {
     }
 
     /// Whether the engine gives outputs.
-    pub(super) fn runs_it(&self, case: &Case) -> Result<bool, WorkerError> {
+    pub(super) fn runs_it(&self, case: &Case) -> Result<bool, ProbeError> {
         Ok(matches!(self.run(case)?, Outcome::Outputs(_)))
     }
 
     /// Tries each of the uses that are wanted and can be drawn, in their order.
-    pub(super) fn alone(&self, wanted: &[Wanted]) -> Result<Vec<(&'static Spec, UseTrial)>, WorkerError> {
+    pub(super) fn alone(&self, wanted: &[Wanted]) -> Result<Vec<(&'static Spec, UseTrial)>, ProbeError> {
         let tried = self.each(wanted, |wanted| {
             let drawn = wanted.draw().filter(|(case, _)| self.takes_values_of(case));
             let Some((case, use_)) = drawn else { return Ok(None) };
@@ -210,7 +215,7 @@ impl<'t> Runner<'t> {
     }
 
     /// Makes and runs cases. If the engine refuses one, each of its operators is tried alone.
-    pub(super) fn together(&self, maker: &Maker<'_>, cases: &[u64]) -> Result<Vec<Together>, WorkerError> {
+    pub(super) fn together(&self, maker: &Maker<'_>, cases: &[u64]) -> Result<Vec<Together>, ProbeError> {
         self.each(cases, |&index| {
             let made = maker.make(index).ok().filter(|case| self.takes_values_of(case));
             let Some(case) = made else { return Ok(Together::default()) };
@@ -222,7 +227,7 @@ impl<'t> Runner<'t> {
     }
 
     /// The operators of a case alone, with the values that they have in it.
-    fn isolated(&self, whole: &Case) -> Result<Vec<(&'static Spec, UseTrial)>, WorkerError> {
+    fn isolated(&self, whole: &Case) -> Result<Vec<(&'static Spec, UseTrial)>, ProbeError> {
         let inputs = case::tensors(&whole.inputs);
         let Ok(evaluation) = interp::evaluate(&whole.model, &inputs, &Profile::DECLARED, Taps::All) else {
             return Ok(Vec::new());
@@ -246,10 +251,10 @@ impl<'t> Runner<'t> {
     pub(super) fn each<T: Sync, R: Send>(
         &self,
         items: &[T],
-        work: impl Fn(&T) -> Result<R, WorkerError> + Sync,
-    ) -> Result<Vec<R>, WorkerError> {
+        work: impl Fn(&T) -> Result<R, ProbeError> + Sync,
+    ) -> Result<Vec<R>, ProbeError> {
         // What is left to do where nothing is answered takes as long as all the rest.
-        threads::each(self.jobs, items, |item| self.answers().and_then(|()| work(item))).into_iter().collect()
+        threads::each(self.jobs, items, |item| self.goes_on().and_then(|()| work(item))).into_iter().collect()
     }
 }
 

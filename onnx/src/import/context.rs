@@ -6,6 +6,7 @@ use ir::{Tensor, Type};
 use ops::{Graph, Op};
 
 use super::Options;
+use super::origin::Path;
 use crate::Error;
 use crate::program::{Function, Node, Program};
 use crate::proto::OperatorSetIdProto;
@@ -36,6 +37,8 @@ pub(super) struct Context<'p> {
     pub(super) specialised: Vec<String>,
     /// The operators that nobody here knows, and for whose outputs numbers stand.
     pub(super) unknown: BTreeSet<String>,
+    /// The bodies that were walked over because they run, those of a loop as in its first turn.
+    pub(super) ran: BTreeSet<Path>,
     /// What sizes that have a name in the model are, as far as values have shown.
     pub(super) sizes: BTreeMap<String, i64>,
     /// Whether a branch, a loop, a sequence or a function was written out, something was read from what a node computes, or the size of an

@@ -8,6 +8,7 @@ use ir::{Function, FunctionId, NodeKind, Type};
 use ops::{Graph, Model, Op, schema};
 use prost::Message;
 
+use super::Calls;
 use super::context::{Context, Functions, Instance, Use, check_domains, cost, domain, opsets};
 use super::declared::Declared;
 use super::entrance;
@@ -34,7 +35,9 @@ pub(super) fn call<'p>(
     check_conflict(node, walk.context.declared)?;
     let is_short = node.inputs.len() < walk.context.functions.all[function].scope.body.inputs.len();
     let is_plain = !is_short && node.inputs.iter().all(|&id| walk.is_tensor(id));
-    if !is_plain || walk.context.functions.is_written_out(function) {
+    let is_written_out =
+        walk.context.options.calls == Calls::WrittenOut || walk.context.functions.is_written_out(function);
+    if !is_plain || is_written_out {
         return write_out(walk, node, function, attributes);
     }
     let mut inputs = Vec::with_capacity(node.inputs.len());

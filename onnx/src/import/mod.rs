@@ -38,6 +38,7 @@
 //! | `read` | reading from values |
 //! | `known` | values that are known before the model is run |
 //! | `origin` | which node of the program a node of the graph comes from |
+//! | `idle` | which bodies did not run for the inputs at hand |
 //! | `declared` | what the model says about types |
 //! | `entrance` | the inputs and outputs of the model, made of tensors |
 //! | `inputs` | what it says about its inputs before any of them is known |
@@ -66,6 +67,7 @@ mod function;
 mod given;
 mod grams;
 mod grid;
+mod idle;
 mod inputs;
 mod integral;
 mod known;
@@ -104,6 +106,7 @@ use ops::{Model, Reject};
 pub(crate) use context::domain;
 pub use context::{Evaluator, Reference};
 pub use declared::Size;
+pub use idle::{Idle, idle};
 pub use inputs::{InputType, inputs};
 pub use opaque::Unknown;
 pub use origin::{Inside, Origin, Path, Within};
@@ -145,6 +148,18 @@ pub struct Options<'a> {
     pub evaluator: &'a dyn Evaluator,
     /// What is done about operators that nobody here knows.
     pub unknown: Unknown,
+    /// What becomes of calls of the model's functions.
+    pub calls: Calls,
+}
+
+/// What becomes of calls of functions.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub enum Calls {
+    /// A call is a node, unless what it calls can only be written out.
+    #[default]
+    Kept,
+    /// The nodes of the function stand in place of each call, so that each has an origin.
+    WrittenOut,
 }
 
 impl Default for Options<'_> {
@@ -155,6 +170,7 @@ impl Default for Options<'_> {
             external: External::Refuse,
             evaluator: &Reference,
             unknown: Unknown::Refuse,
+            calls: Calls::default(),
         }
     }
 }
@@ -197,6 +213,8 @@ pub struct Imported {
     pub specialised: Vec<String>,
     /// For each node of the main graph, where it comes from.
     pub origins: Vec<Origin>,
+    /// The bodies that were run, those of a loop as in its first turn. Functions whose calls are nodes are not among them.
+    pub ran: BTreeSet<Path>,
     /// The operators that nobody here knows. Constants stand for their results, and nothing is said of what
     /// depends on those.
     pub unknown: BTreeSet<String>,
@@ -254,6 +272,7 @@ pub fn specialise(program: &Program, options: &Options<'_>) -> Result<Imported, 
         functions: context::Functions::new(program, nodes::is_written_out)?,
         specialised: Vec::new(),
         unknown: BTreeSet::new(),
+        ran: BTreeSet::new(),
         sizes: BTreeMap::new(),
         is_written_out: false,
         operations: known::MAX_OPERATIONS,
@@ -264,6 +283,7 @@ pub fn specialise(program: &Program, options: &Options<'_>) -> Result<Imported, 
     let mut interface = Interface::default();
     entrance::inputs(&mut walk, body, &mut interface)?;
     walk.content(body)?;
+    walk.leave();
     for port in &body.outputs {
         let made = entrance::output(&mut walk, port).map_err(|e| match giver(body, port.value) {
             Some(node) => e.inside(node),
@@ -274,14 +294,14 @@ pub fn specialise(program: &Program, options: &Options<'_>) -> Result<Imported, 
     let walk::Made { graph, origins } = walk.finish();
     signature::check(body, &context.functions, context.declared)?;
     signature::check_functions(&context.functions, context.declared)?;
-    if context.ours {
+    if context.ours && options.calls == Calls::Kept {
         function::uncalled(&mut context, nodes::step)?;
     }
     let model = function::finish(&mut context.functions, opset, graph);
     model.validate().map_err(|e| invalid(&model, &origins, program, &e))?;
     let is_specialised = context.is_written_out || !context.specialised.is_empty();
-    let context::Context { specialised, unknown, declared: opset, .. } = context;
-    Ok(Imported { model, interface, opset, specialised, origins, unknown, is_specialised })
+    let context::Context { specialised, unknown, ran, declared: opset, .. } = context;
+    Ok(Imported { model, interface, opset, specialised, origins, ran, unknown, is_specialised })
 }
 
 /// Why a model that was read is not valid; the node at fault by the name that the program has for it.
@@ -291,7 +311,7 @@ fn invalid(model: &Model, origins: &[Origin], program: &Program, why: &Invalid<R
         NodeKind::Variable { name } => format!("input `{name}`"),
         NodeKind::Constant(_) => "constant".to_owned(),
         NodeKind::Operator(_) | NodeKind::Call(_) => {
-            label(&program.main.body, origins[id.index()].outermost())
+            origins[id.index()].label(program).unwrap_or_else(|| "node".to_owned())
         }
     };
     match fault {

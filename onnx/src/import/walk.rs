@@ -106,6 +106,11 @@ impl<'p, 'c> Walk<'p, 'c> {
         Ok(())
     }
 
+    /// Leaves the program's nodes: what is added from here on comes from none of them.
+    pub(super) fn leave(&mut self) {
+        (self.at, self.is_inner) = (Origin::NOWHERE, true);
+    }
+
     fn initializer(&mut self, initializer: &'p program::Initializer) -> Result<(), Error> {
         let id = initializer.value;
         if let Some(there) = self.frame.constants.get(&id) {
@@ -250,6 +255,9 @@ impl<'p, 'c> Walk<'p, 'c> {
         }
         let outer = self.path.clone();
         self.path = outer.with(self.at, inside);
+        if !self.path.is_looked_at() {
+            self.context.ran.insert(self.path.of_any_turn());
+        }
         let results = self.body(body, arguments);
         self.path = outer;
         results

@@ -158,7 +158,7 @@ fn worst_row(row: &Row) -> Markup {
             td { a href=(format!("{CASES}/{}", cases::file_name(row))) { (row.op) } }
             td { (row.dtype) }
             td { (row.backend) }
-            td.number { (grouped(counts.elements)) }
+            td.number { (grouped(counts.elements)) @if row.fewer() > 0 { " of " (grouped(row.most)) } }
             td.number { (ulps(counts.max_ulp)) }
             td.number { (ulps(counts.p99_ulp)) }
             td.number { (grouped(counts.beyond_tight)) }

@@ -15,10 +15,12 @@ use std::sync::Arc;
 use std::thread::ScopedJoinHandle;
 use std::time::{Duration, Instant};
 
+use oracles::Symptom;
+
 use super::ReduceError;
 use super::interest::{Interesting, Shown};
 use super::key::{Key, key};
-use super::passes::Pass;
+use super::passes::{self, Pass};
 use super::problem::Problem;
 use super::size::{Order, Size};
 
@@ -110,6 +112,34 @@ impl<'a> Driver<'a> {
             tier = if self.size.is_below(&before, self.descent.order) { 0 } else { tier + 1 };
         }
         Ok(true)
+    }
+
+    /// Reduces as [`Self::run`] does, to a case that is to be read.
+    pub(super) fn run_and_tell(&mut self) -> Result<bool, ReduceError> {
+        let is_minimal = self.run()?;
+        if is_minimal {
+            self.tell_apart()?;
+        }
+        Ok(is_minimal)
+    }
+
+    /// Takes the best with numbers that tell its elements apart, if it shows the finding so. Where no numbers are wrong, any will do.
+    fn tell_apart(&mut self) -> Result<(), ReduceError> {
+        let base = Arc::clone(&self.best);
+        if !matches!(base.finding.symptom, Symptom::Mismatch(_)) {
+            return Ok(());
+        }
+        for problem in passes::telling(&base.problem) {
+            if self.is_over() {
+                return Ok(());
+            }
+            self.tries += 1;
+            if let Some(shown) = self.interest.of(&problem)? {
+                (self.size, self.best) = (shown.problem.size(), Arc::new(shown));
+                return (self.on_best)(&self.best, self.size).map_err(ReduceError::Save);
+            }
+        }
+        Ok(())
     }
 
     /// One round of a pass.

@@ -218,7 +218,7 @@ pub fn reduce_problems(
     let [hurried, alone] = [target.in_a_hurry(&hurry), target.afresh(&hurry)];
     let [interest, afresh] = [interest.on(&hurried), interest.on(&alone)];
     let mut driver = Driver::new(DOWN, &interest, shown.clone(), reduction.budget, reduction.stop, on_best);
-    let mut minimal = driver.run()?;
+    let mut minimal = driver.run_and_tell()?;
     // What earlier candidates left behind in the process may have a part in what a later one shows.
     let mut steady = afresh.of(&driver.best.problem)?.is_some();
     if !steady && let Some(first) = afresh.of(&shown.problem)? {
@@ -228,7 +228,7 @@ pub fn reduce_problems(
         let budget = Budget { time, tries, ..reduction.budget };
         on_best(&first, before).map_err(ReduceError::Save)?;
         driver = Driver::new(DOWN, &afresh, first, budget, reduction.stop, on_best);
-        minimal = driver.run()?;
+        minimal = driver.run_and_tell()?;
         driver.tries += tried;
         steady = true;
     }

@@ -2,10 +2,11 @@
 
 mod migrate;
 
+use std::collections::BTreeSet;
 use std::fs;
 
 use anyhow::Context;
-use campaign::accept::{self, Accepted};
+use campaign::accept::{self, Accepted, Width};
 use campaign::{Exit, Store};
 use serde_json::json;
 use triage::known::{Date, Known, Pattern};
@@ -34,19 +35,33 @@ fn accept(common: Common, args: &Accept) -> anyhow::Result<Exit> {
     let mut report = store.report()?;
     report.mark_known(&known, store.identity());
     let only: Vec<Pattern> = args.only.iter().cloned().map(Pattern::from).collect();
-    let Accepted { entries, skipped } = accept::entries(&report, store.identity(), &only, today.next_year())?;
+    let width = if args.every_dtype { Width::EveryDtype } else { Width::Exact };
+    let accepted = accept::entries(&report, store.identity(), &only, width, today.next_year())?;
+    let Accepted { entries, skipped, one_dtype } = accepted;
     // Those that have expired may be accepted again.
     let all = Known::parse(&before, &args.list, Date::from_unix_days(0))?;
     destination::write(&args.list, &all.with(&before, &entries))?;
     let signatures: Vec<String> = entries.iter().map(|entry| entry.signature.to_string()).collect();
     if common.json {
-        screen::json(&json!({ "list": args.list, "accepted": signatures, "skipped": skipped }))?;
+        screen::json(
+            &json!({ "list": args.list, "accepted": signatures, "skipped": skipped, "every_dtype": one_dtype }),
+        )?;
     } else {
         let added = format!("entries added to {}: {}", args.list.display(), entries.len());
         let skipped = skipped.iter().map(|skipped| {
             format!("not added, unless --only names it in full: {}\n    {}", skipped.signature, skipped.why)
         });
-        screen::text(&[vec![added], signatures, skipped.collect()].concat().join("\n"))?;
+        let siblings = siblings(one_dtype);
+        screen::text(&[vec![added], signatures, skipped.collect(), siblings].concat().join("\n"))?;
     }
     Ok(Exit::Clean)
+}
+
+/// What is new again although it may have the cause of what was accepted, and what would cover it.
+fn siblings(one_dtype: BTreeSet<String>) -> Vec<String> {
+    if one_dtype.is_empty() {
+        return Vec::new();
+    }
+    let head = "the same on another dtype is new: where the cause is one, --every-dtype accepts these";
+    std::iter::once(head.to_owned()).chain(one_dtype.into_iter().map(|open| format!("    {open}"))).collect()
 }

@@ -43,6 +43,13 @@ pub(super) fn sizes(shown: &Shown) -> Candidates<'_> {
     Box::new(cuts.into_iter().filter_map(move |cut| given.with_cut(&cut)))
 }
 
+/// The program with other tensors in place of some that it is given.
+pub(super) fn with(problem: &Problem, other: &mut dyn FnMut(&Tensor) -> Option<Tensor>) -> Option<Problem> {
+    let given = ProgramTensors::of(problem)?;
+    let others = given.tensors.iter().filter_map(|(value, old)| Some((*value, other(old)?))).collect();
+    given.edited(&others, Program::clone)
+}
+
 /// Simpler numbers.
 pub(super) fn numbers(shown: &Shown) -> Candidates<'_> {
     let Some(given) = ProgramTensors::of(&shown.problem) else { return Box::new(std::iter::empty()) };

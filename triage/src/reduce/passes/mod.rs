@@ -14,6 +14,7 @@
 //! | `attributes` | attributes at their defaults, or simpler ones |
 //! | `values` | simpler numbers |
 //! | `narrow` | narrower dtypes |
+//! | `telling` | numbers that tell elements apart, once nothing makes the problem smaller |
 //!
 //! A pass is lazy, as most of its candidates are never asked for: once one is interesting, it starts again on that.
 
@@ -28,9 +29,11 @@ mod narrow;
 mod operands;
 mod outputs;
 mod shrink;
+mod telling;
 mod values;
 
 pub(crate) use shrink::neighbours;
+pub(super) use telling::candidates as telling;
 
 use super::interest::Shown;
 use super::problem::Problem;
