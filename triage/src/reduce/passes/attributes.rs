@@ -32,7 +32,9 @@ fn spelled_out(shown: &Shown) -> impl Iterator<Item = Problem> {
         .collect();
     let with = |others: &[(usize, Spelling)]| {
         let mut model = model.clone();
-        others.iter().for_each(|&(at, spelling)| model.graph.nodes[at].spelling = spelling);
+        for &(at, spelling) in others {
+            model.graph.nodes[at].spelling = spelling;
+        }
         Problem::flat(model, inputs.clone())
     };
     let plain: Vec<_> = spelled.iter().map(|&(at, _)| (at, Spelling::default())).collect();
