@@ -13,7 +13,7 @@ use crate::insert::{Frame, Inserter};
 use crate::policy::{DENSE, Pattern, Policy, choose};
 use crate::related;
 use crate::settings::Settings;
-use crate::terse;
+use crate::{terse, unnamed};
 
 /// How many draws are made for each node wanted before the graph is left smaller.
 const ATTEMPTS_PER_NODE: usize = 60;
@@ -74,6 +74,7 @@ pub fn generate(settings: &Settings, policy: &dyn Policy, stream: Stream) -> Gen
     let mut model = Model::new(settings.opset, graph);
     function::extract(&mut model, settings.function, stream.child("function"));
     terse::mark(&mut model, settings.terse, stream.child("terse"));
+    unnamed::mark(&mut model, settings.unnamed, stream.child("unnamed"));
     let constants = model.graph.iter().filter(|(_, n)| matches!(n.kind, NodeKind::Constant(_)));
     let constants = constants.map(|(id, _)| id).collect();
     Generated { model, constants, rejected, refused }

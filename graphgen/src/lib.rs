@@ -47,6 +47,7 @@ mod stored;
 pub mod support;
 mod terse;
 mod turn;
+mod unnamed;
 
 pub use budget::{Budget, Span};
 pub use generate::{Generated, generate};

@@ -98,6 +98,8 @@ pub struct Settings {
     pub function: f64,
     /// The share of models in which most nodes leave out those attributes that are at their defaults, as exporters do.
     pub terse: f64,
+    /// The share of models in which nodes list optional operands and outputs that are not there by the empty name.
+    pub unnamed: f64,
     /// The probability that a placeholder becomes a constant instead of a graph input.
     pub constant: f64,
     /// The probability that a value with uses is an output of the graph as well.
@@ -202,6 +204,7 @@ impl Default for Settings {
             backward: 0.35,
             function: 0.1,
             terse: 0.3,
+            unnamed: 0.15,
             constant: 0.4,
             tap: 0.08,
             pattern: 0.08,

@@ -21,7 +21,7 @@ pub(crate) fn mark(model: &mut Model, share: f64, stream: Stream) {
             && rng.random_bool(MOST)
         {
             *op = op.shortened(opset);
-            node.is_terse = !op.left_out(opset).is_empty();
+            node.spelling.is_terse = !op.left_out(opset).is_empty();
         }
     }
 }

@@ -8,7 +8,7 @@
 use std::sync::Arc;
 
 use crate::attr::{Attributes, BadAttribute};
-use crate::{Tensor, Type};
+use crate::{Spelling, Tensor, Type};
 
 /// The position of a node in its graph.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -71,8 +71,8 @@ pub struct Node<O> {
     /// Whether it is a step within an operator that is written out: an implementation of the operator need not have its results,
     /// and may have more digits of them than their dtype holds.
     pub is_inner: bool,
-    /// Whether a model in ONNX's form says nothing of those of its attributes that are what they are where nothing is said.
-    pub is_terse: bool,
+    /// How a model in ONNX's form says it, of several ways that mean the same.
+    pub spelling: Spelling,
     /// The types of its outputs.
     pub outputs: Vec<Type>,
 }
@@ -191,7 +191,14 @@ impl<O> Graph<O> {
         while inputs.last() == Some(&None) {
             inputs.pop();
         }
-        self.nodes.push(Node { kind, inputs, given: Vec::new(), is_inner: false, is_terse: false, outputs });
+        self.nodes.push(Node {
+            kind,
+            inputs,
+            given: Vec::new(),
+            is_inner: false,
+            spelling: Spelling::default(),
+            outputs,
+        });
         NodeId(self.nodes.len() as u32 - 1)
     }
 

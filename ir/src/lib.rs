@@ -38,6 +38,7 @@
 //! | [`dataflow`] | forward and backward analyses over a lattice of facts |
 //! | [`text`] | the readable form, which round-trips exactly |
 //! | [`view`] | graphs as petgraph sees them, and DOT |
+//! | [`spelling`] | ways to write a node in ONNX's form that mean the same |
 //! | [`stream`] | the tree of named random streams |
 //! | [`choices`] | the source of random choices |
 //!
@@ -60,6 +61,7 @@ pub mod outline;
 pub mod ports;
 pub mod rewrite;
 pub mod round;
+pub mod spelling;
 pub mod stream;
 pub mod tensor;
 pub mod text;
@@ -74,6 +76,7 @@ pub use dim::{Dim, Sym};
 pub use dtype::{DType, DTypes};
 pub use graph::{Function, FunctionId, Graph, Model, Node, NodeId, NodeKind, Operation, Output, Value};
 pub use interface::{Interface, Wanted};
+pub use spelling::{Spelling, Unnamed};
 pub use stream::Stream;
 pub use tensor::Tensor;
 pub use ty::Type;

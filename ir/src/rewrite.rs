@@ -105,7 +105,7 @@ impl<O: Clone> Rewrite<'_, O> {
         let new = self.graph.push(node.kind.clone(), operands, node.outputs.clone());
         let kept = &mut self.graph.nodes[new.index()];
         kept.is_inner = node.is_inner;
-        kept.is_terse = node.is_terse;
+        kept.spelling = node.spelling;
         kept.given = node.given.iter().filter_map(|&v| self.at.get(v).copied().flatten()).collect();
         self.stand_for(id, new);
         new

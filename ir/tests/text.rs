@@ -4,7 +4,8 @@ mod tiny;
 
 use onnxsmith_ir::text::{ParseError, Problem};
 use onnxsmith_ir::{
-    Attribute, Attributes, DType, Function, FunctionId, Graph, Model, NodeId, NodeKind, Tensor, Type, Value,
+    Attribute, Attributes, DType, Function, FunctionId, Graph, Model, NodeId, NodeKind, Spelling, Tensor,
+    Type, Unnamed, Value,
 };
 use proptest::prelude::*;
 use tiny::Tiny;
@@ -37,7 +38,8 @@ fn everything() -> Model<Tiny> {
     let tune = Tiny::Tune { sizes: vec![], scale: f32::INFINITY, mode: "a \"b\"".into(), to: DType::BF16 };
     let tune = graph.operator(tune, &[Some(Value::new(clip, 0))]).unwrap();
     graph.nodes[tune.index()].is_inner = true;
-    graph.nodes[tune.index()].is_terse = true;
+    let unnamed = Unnamed { operands: 1, outputs: 4 };
+    graph.nodes[tune.index()].spelling = Spelling { is_terse: true, unnamed };
     let tune_more = Tiny::Tune { sizes: vec![-1, 7], scale: 1e10, mode: String::new(), to: DType::Bool };
     graph.operator(tune_more, &[Some(x)]).unwrap();
     let call = graph.push(NodeKind::Call(FunctionId(1)), vec![Some(x)], vec![matrix]);

@@ -63,11 +63,41 @@ fn every_operator() {
         for opset in [spec.since(), *ir::graph::OPSETS.end()] {
             for seed in 0..8 {
                 let operators = [spec.name].into();
-                let settings = Settings { opset, nodes: 2, operators, ..Settings::default() };
+                let unnamed = f64::from(u8::from(seed % 2 == 0));
+                let settings = Settings { opset, nodes: 2, operators, unnamed, ..Settings::default() };
                 assert_round_trip(&generate(&settings, &Weights, Stream::new(seed)).model);
             }
         }
     }
+}
+
+#[test]
+fn what_is_not_there_may_be_listed_by_the_empty_name() {
+    let text = |spelling| {
+        format!(
+            "onnxsmith 1 opset 13
+            graph {{
+              %0: f32[1, 2] = variable \"x\"
+              %1: f32[2] = variable \"p\"
+              %2: f32[1, 2] = BatchNormalization(%0, %1, %1, %1, %1) {spelling}
+              %3: f32[1, 2] = Clip(%2) {spelling}
+              return \"y\" = %3
+            }}"
+        )
+    };
+    let lists = |model: &Model| {
+        let nodes = export(model).unwrap().graph.unwrap().node;
+        nodes.iter().map(|node| (node.input.len(), node.output.len())).collect::<Vec<_>>()
+    };
+    let model: Model = text("").parse().unwrap();
+    assert_eq!(lists(&model), [(5, 1), (1, 1)]);
+    // No more than there is room for.
+    let model: Model = text("unnamed (9, 9)").parse().unwrap();
+    assert_eq!(lists(&model), [(5, 5), (3, 1)]);
+    let back = there_and_back(&model);
+    assert_eq!(lists(&back), lists(&model));
+    let unnamed = |at: usize| back.graph.nodes[at].spelling.unnamed;
+    assert_eq!([unnamed(2), unnamed(3)].map(|it| (it.operands, it.outputs)), [(0, 4), (2, 0)]);
 }
 
 /// Positions that ONNX's separate lists do not keep: inputs and constants between operators, an unused constant,

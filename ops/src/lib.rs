@@ -65,6 +65,7 @@ pub mod spec;
 mod terse;
 #[cfg(test)]
 pub(crate) mod testing;
+mod unnamed;
 
 pub use arith::Arith;
 pub use data::{Call, Data};

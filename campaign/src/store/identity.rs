@@ -309,7 +309,7 @@ mod tests {
         }
         let keys = "again backward composites constant dtypes empty_dims equal_dims flops forms function grown_max_dim \
                     grown_max_elements high_ranks long_dims max_dim max_elements max_rank narrow nodes oldest_opset onward \
-                    operators opset other_dtypes pattern peak_bytes refused related reuse tap terse total_bytes turns wanted wanted_on";
+                    operators opset other_dtypes pattern peak_bytes refused related reuse tap terse total_bytes turns unnamed wanted wanted_on";
         assert_eq!(
             stored.keys().map(String::as_str).collect::<Vec<_>>(),
             keys.split(' ').collect::<Vec<_>>()

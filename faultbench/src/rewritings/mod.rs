@@ -10,6 +10,7 @@ mod fusions;
 mod memory;
 mod operands;
 mod site;
+mod spellings;
 
 use ir::inline::inline;
 use ops::{Graph, Model};
@@ -36,8 +37,15 @@ enum Pass {
 }
 
 /// The kinds of mistakes.
-const KINDS: [&[WrongRewriting]; 6] =
-    [fusions::FAULTS, algebra::FAULTS, constants::FAULTS, axes::FAULTS, operands::FAULTS, memory::FAULTS];
+const KINDS: [&[WrongRewriting]; 7] = [
+    fusions::FAULTS,
+    algebra::FAULTS,
+    constants::FAULTS,
+    axes::FAULTS,
+    operands::FAULTS,
+    spellings::FAULTS,
+    memory::FAULTS,
+];
 
 /// Every wrong rewriting.
 pub(crate) fn all() -> impl Iterator<Item = &'static WrongRewriting> {

@@ -1,7 +1,7 @@
 //! A node as a wrong rule of an optimiser sees it: the graph around it as it was, and the new graph so far.
 
 use ir::rewrite::Rewrite;
-use ir::{Node, NodeId, NodeKind, Tensor, Type, Value};
+use ir::{Node, NodeId, NodeKind, Spelling, Tensor, Type, Value};
 use ops::elementwise::{Binary, BinaryFn};
 use ops::{Graph, Op};
 
@@ -61,6 +61,11 @@ impl<'g> Site<'_, 'g> {
     /// The operands, in the old graph.
     pub(super) fn operands(&self) -> &'g [Option<Value>] {
         &self.node().inputs
+    }
+
+    /// How the node is written.
+    pub(super) fn spelling(&self) -> Spelling {
+        self.node().spelling
     }
 
     /// An operand, in the old graph.

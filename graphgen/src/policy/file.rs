@@ -132,6 +132,7 @@ const KEYS: &[(&str, Set)] = &[
     ("high-ranks", |t, v| share(t, "high-ranks", v)),
     ("backward", |t, v| share(t, "backward", v)),
     ("terse", |t, v| share(t, "terse", v)),
+    ("unnamed", |t, v| share(t, "unnamed", v)),
     ("constants", |t, v| share(t, "constants", v)),
     ("taps", |t, v| share(t, "taps", v)),
     ("onward", |t, v| share(t, "onward", v)),
@@ -350,6 +351,7 @@ impl Taste {
             share("high-ranks", unless_bounded(self.max_rank.is_some(), settings.high_ranks));
         settings.backward = share("backward", settings.backward);
         settings.terse = share("terse", settings.terse);
+        settings.unnamed = share("unnamed", settings.unnamed);
         settings.constant = share("constants", settings.constant);
         settings.tap = share("taps", settings.tap);
         settings.onward = share("onward", settings.onward);

@@ -27,13 +27,15 @@
 //! `%2.1` is output 1 of node `%2`, and `%2` is output 0. A node lists the types of all its outputs, so one
 //! without outputs has no `:`. Nodes are numbered from 0 in each graph. `_` is an optional operand left out. `given`
 //! lists what a node was read from ([`Node::given`](crate::Node)), `terse` marks one that is written without
-//! what is at its default ([`Node::is_terse`](crate::Node)), and `inner` a step within an operator that is written out.
+//! what is at its default ([`Spelling`](crate::Spelling)), `unnamed (1, 4)` one that lists an operand and four outputs by the empty
+//! name, and `inner` a step within an operator that is written out.
 //!
 //! ```text
 //! model    = "onnxsmith" "1" "opset" integer {"function" name graph} "graph" graph
 //! graph    = "{" {node} "return" [output {"," output}] "}"
 //! output   = string "=" value
-//! node     = "%"integer [":" type {"," type}] "=" body ["given" "(" [value {"," value}] ")"] ["terse"] ["inner"]
+//! node     = "%"integer [":" type {"," type}] "=" body ["given" "(" [value {"," value}] ")"]
+//!            ["terse"] ["unnamed" "(" integer "," integer ")"] ["inner"]
 //! tensor   = type elements
 //! body     = "variable" string
 //!          | "constant" [type] elements                            the type is only there if it is not the node's

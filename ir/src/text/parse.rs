@@ -10,7 +10,9 @@ use std::str::FromStr;
 use crate::attr::{Attribute, Attributes};
 use crate::dtype::UnknownDType;
 use crate::tensor::{Element, dispatch};
-use crate::{DType, Function, FunctionId, Graph, Model, NodeId, NodeKind, Operation, Tensor, Type, Value};
+use crate::{
+    DType, Function, FunctionId, Graph, Model, NodeId, NodeKind, Operation, Tensor, Type, Unnamed, Value,
+};
 
 use super::cursor::is_integer;
 use super::lex::{Lexer, Token};
@@ -151,13 +153,26 @@ impl<'a> Parser<'a> {
         }
         if self.token == Token::Word("terse") {
             self.advance()?;
-            graph.nodes[id.index()].is_terse = true;
+            graph.nodes[id.index()].spelling.is_terse = true;
+        }
+        if self.token == Token::Word("unnamed") {
+            self.advance()?;
+            graph.nodes[id.index()].spelling.unnamed = self.unnamed()?;
         }
         if self.token == Token::Word("inner") {
             self.advance()?;
             graph.nodes[id.index()].is_inner = true;
         }
         Ok(())
+    }
+
+    fn unnamed(&mut self) -> Parsed<Unnamed> {
+        self.mark('(')?;
+        let operands = self.integer("a number of operands")?;
+        self.mark(',')?;
+        let outputs = self.integer("a number of outputs")?;
+        self.mark(')')?;
+        Ok(Unnamed { operands, outputs })
     }
 
     fn constant<O>(&mut self, declared: Option<&Type>) -> Parsed<NodeKind<O>> {

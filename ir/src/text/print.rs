@@ -5,7 +5,8 @@ use std::fmt::{self, Display, Formatter, Write};
 use crate::attr::{Attribute, Attributes};
 use crate::tensor::Element;
 use crate::{
-    Function, FunctionId, Graph, Model, Node, NodeId, NodeKind, Operation, Tensor, Value, each_tensor,
+    Function, FunctionId, Graph, Model, Node, NodeId, NodeKind, Operation, Spelling, Tensor, Unnamed, Value,
+    each_tensor,
 };
 
 use super::cursor::is_identifier;
@@ -90,12 +91,14 @@ fn node<O: Operation>(
     if !node.given.is_empty() {
         write!(f, " given ({})", separated(|| &node.given))?;
     }
-    for (word, holds) in [("terse", node.is_terse), ("inner", node.is_inner)] {
-        if holds {
-            write!(f, " {word}")?;
-        }
+    let Spelling { is_terse, unnamed: Unnamed { operands, outputs } } = node.spelling;
+    if is_terse {
+        f.write_str(" terse")?;
     }
-    Ok(())
+    if operands > 0 || outputs > 0 {
+        write!(f, " unnamed ({operands}, {outputs})")?;
+    }
+    if node.is_inner { f.write_str(" inner") } else { Ok(()) }
 }
 
 /// The name of a function, or its position where the name would not lead back to it.

@@ -1,6 +1,7 @@
 //! The nodes of a graph or function body: names, initializers, nodes and declarations.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::iter;
 
 use ir::{NodeId, NodeKind, Tensor, Value};
 use ops::{Graph, Model};
@@ -129,6 +130,7 @@ impl Writer<'_> {
 
     fn node(&mut self, id: NodeId) -> Result<(), Error> {
         let node = self.graph.node(id);
+        let mut output = self.values[id.index()].clone();
         let (op_type, domain, input, attribute) = match &node.kind {
             NodeKind::Variable { .. } => return Ok(()),
             NodeKind::Constant(tensor) => {
@@ -138,6 +140,8 @@ impl Writer<'_> {
             }
             NodeKind::Operator(op) => {
                 let (input, attribute) = operator::write(self, id, op)?;
+                let unnamed = operator::unnamed(self, id, op);
+                output.extend(iter::repeat_n(String::new(), unnamed.outputs as usize));
                 (op.spec().name.to_owned(), None, input, attribute)
             }
             NodeKind::Call(function) => {
@@ -151,7 +155,7 @@ impl Writer<'_> {
             op_type: Some(op_type),
             domain,
             input,
-            output: self.values[id.index()].clone(),
+            output,
             attribute,
             ..Default::default()
         });

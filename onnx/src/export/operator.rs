@@ -1,6 +1,8 @@
 //! One operator: what the opset writes as attributes and what as operands.
 
-use ir::{Attribute, Attributes, NodeId, Tensor, Type};
+use std::iter;
+
+use ir::{Attribute, Attributes, Node, NodeId, Tensor, Type, Unnamed};
 use ops::spec::Place;
 use ops::{Op, Operator, Spec};
 
@@ -22,7 +24,7 @@ pub(super) fn write(
     let attributes = op.attributes();
     check_absent(spec, op, &attributes, opset).map_err(fail)?;
 
-    let left_out = if writer.graph.node(id).is_terse { op.left_out(opset) } else { Vec::new() };
+    let left_out = if writer.graph.node(id).spelling.is_terse { op.left_out(opset) } else { Vec::new() };
     let is_written = |name: &str| spec.place(name, opset) == Place::Attribute && !left_out.contains(&name);
     let written = attributes.iter().filter(|(name, _)| is_written(name));
     let written = written.map(|(name, value)| attribute(name, value)).collect();
@@ -46,7 +48,14 @@ pub(super) fn write(
     while names.last().is_some_and(String::is_empty) {
         names.pop();
     }
+    names.extend(iter::repeat_n(String::new(), unnamed(writer, id, op).operands as usize));
     Ok((names, written))
+}
+
+/// How many operands and outputs a node lists by the empty name, where there is room for them.
+pub(super) fn unnamed(writer: &Writer<'_>, id: NodeId, op: &Op) -> Unnamed {
+    let Node { inputs, outputs, spelling, .. } = writer.graph.node(id);
+    op.listed(spelling.unnamed, inputs.len(), outputs.len(), writer.model.opset)
 }
 
 /// The opset must have the operator, for these dtypes and with this meaning.

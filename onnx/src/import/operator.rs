@@ -1,6 +1,6 @@
 //! One operator: attributes and operands as its opset writes them, and its type.
 
-use ir::{Attribute, Attributes, BadAttribute, DType, NodeKind, Operation, Type, Value};
+use ir::{Attribute, Attributes, BadAttribute, DType, NodeKind, Operation, Spelling, Type, Unnamed, Value};
 use ops::spec::{ABOUT_NARROW, Arity, Place};
 use ops::{Op, Operator, Reject, Spec, schema};
 
@@ -70,10 +70,20 @@ pub(super) fn add<'p>(
     if !is_renamed(&op, &written, opset, &types)? {
         check_meaning(opset, &op, &types)?;
     }
-    let is_terse = op.leaves_out_of(&written, spelled);
+    let spelling = Spelling {
+        is_terse: op.leaves_out_of(&written, spelled),
+        unnamed: op.listed(unnamed(node), inputs.len(), outputs.len(), opset),
+    };
     let id = walk.push_named(node, NodeKind::Operator(op), inputs, given, &outputs)?;
-    walk.graph.nodes[id.index()].is_terse = is_terse;
+    walk.graph.nodes[id.index()].spelling = spelling;
     Ok(())
+}
+
+/// How many operands and outputs at the end of a node's lists have the empty name.
+fn unnamed(node: &Node) -> Unnamed {
+    let at_the_end =
+        |list: &[Option<ValueId>]| list.iter().rev().take_while(|id| id.is_none()).count() as u32;
+    Unnamed { operands: at_the_end(&node.inputs), outputs: at_the_end(&node.outputs) }
 }
 
 /// Outputs of training are not read in opsets where nothing but these says that a node trains.

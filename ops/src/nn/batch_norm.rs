@@ -2,7 +2,7 @@
 
 use ndarray::Axis;
 
-use crate::nn::normalize::{Standard, draw_epsilon, some_elements, standardize};
+use crate::nn::normalize::{Standard, draw_epsilon, edges, some_elements, standardize};
 use crate::prelude::*;
 
 attributes! {
@@ -42,8 +42,10 @@ impl Single for BatchNorm {
             d.matching(dtype, &channels)?;
         }
         let momentum = d.choose(&[0.9, 0.99, 0.5])?;
-        // Few engines train.
-        Some(BatchNorm { epsilon: draw_epsilon(d), momentum, training_mode: false })
+        let epsilon = draw_epsilon(d);
+        // Few engines train, and before 14 the outputs alone said so.
+        let training_mode = d.limits.opset >= 14 && d.chance(0.15);
+        Some(BatchNorm { epsilon, momentum, training_mode })
     }
 }
 
@@ -68,16 +70,17 @@ impl<D: Dim> TypeRule<D> for BatchNorm {
     }
 }
 
+/// What the operand's own statistics are computed in.
+fn stage(x: DType) -> DType {
+    if x == DType::F64 { DType::F64 } else { DType::F32 }
+}
+
 impl BatchNorm {
     /// What becomes of a channel in training, each element with the factors that ONNX's formula has, and its new statistics.
     fn trained<A: Arith>(self, c: &Call<'_, A>) -> Vec<Data<A>> {
         let x = c.real(0);
         let [scale, bias, mean, variance] = [1, 2, 3, 4].map(|i| c.real(i));
-        let stage = match c.dtype(0) {
-            DType::F64 => DType::F64,
-            _ => DType::F32,
-        };
-        let (a, stage, kept) = (c.arith, c.arith.within(stage), c.arith.within(c.dtype(3)));
+        let (a, stage, kept) = (c.arith, c.arith.within(stage(c.dtype(0))), c.arith.within(c.dtype(3)));
         let (momentum, one) = (kept.real(self.momentum.into()), kept.real(1.0));
         let rest = kept.sub(one, momentum);
         let moved =
@@ -111,11 +114,12 @@ impl BatchNorm {
 
 impl Operator for BatchNorm {
     fn facts(&self, x: &[Option<&Type>]) -> Facts {
+        let statistics = operator::dtype(x, 0).filter(|_| self.training_mode);
         Facts::calculates(
             Cost::PerOutput(if self.training_mode { 9 } else { 2 }),
             Batch::apart_if(operator::rank(x, 0) >= 1 && !self.training_mode),
             None,
-            Vec::new(),
+            statistics.map_or_else(Vec::new, |dtype| edges(x, stage(dtype))),
         )
     }
 

@@ -5,7 +5,7 @@
 //! is told that it is there, and its value where that is a word: numbers vary with shapes, and words choose what is computed.
 
 use ir::inline::inline;
-use ir::{Attribute, NodeId, NodeKind, Operation, Type};
+use ir::{Attribute, NodeId, NodeKind, Operation, Spelling, Type, Unnamed};
 use ops::{Graph, Op};
 use oracles::{Core, Symptom};
 
@@ -50,15 +50,19 @@ fn first_order(graph: &Graph, left: &[NodeId]) -> (Vec<String>, Vec<NodeId>) {
     orders.min().unwrap_or_default()
 }
 
-/// What stands among an operator's attributes where it must leave out those that are at their defaults.
-const TERSE: &str = "terse";
+/// What stands among an operator's attributes where a model in ONNX's form must be written in a certain way: without attributes that are at their
+/// defaults, or with what is not there listed by the empty name. It is left where nothing else shows the finding.
+fn spelled(spelling: Spelling) -> impl Iterator<Item = String> {
+    let Spelling { is_terse, unnamed: Unnamed { operands, outputs } } = spelling;
+    let all = [("terse", is_terse), ("unnamed operands", operands > 0), ("unnamed outputs", outputs > 0)];
+    all.into_iter().filter(|(_, holds)| *holds).map(|(word, _)| word.to_owned())
+}
 
 /// An operator with the attributes that it needs.
 fn name(graph: &Graph, id: NodeId) -> String {
-    let NodeKind::Operator(op) = &graph.node(id).kind else { return String::new() };
-    // That a node leaves out what is at its default is left where nothing else shows the finding.
-    let terse = graph.node(id).is_terse.then(|| TERSE.to_owned());
-    let needed: Vec<String> = needed(op).chain(terse).collect();
+    let node = graph.node(id);
+    let NodeKind::Operator(op) = &node.kind else { return String::new() };
+    let needed: Vec<String> = needed(op).chain(spelled(node.spelling)).collect();
     if needed.is_empty() { op.name().to_owned() } else { format!("{}({})", op.name(), needed.join(",")) }
 }
 
@@ -111,6 +115,21 @@ mod tests {
         graph.output("y", sum);
         let problem = Problem::flat(Model::new(18, graph), Vec::new());
         core(&problem, Symptom::WrongType).expect("a name").to_string()
+    }
+
+    #[test]
+    fn what_a_node_must_say_or_not_say_is_told() {
+        let model: Model = "onnxsmith 1 opset 18
+            graph {
+              %0: f32[2] = variable \"x\"
+              %1: f32[2] = Selu(%0) {alpha = 1.6732632, gamma = 1.050701} terse
+              %2: f32[2] = Clip(%1) unnamed (2, 0)
+              return \"y\" = %2
+            }"
+        .parse()
+        .expect("a model");
+        let found = core(&Problem::flat(model, Vec::new()), Symptom::WrongType).expect("a name");
+        assert_eq!(found.to_string(), "Selu(terse) + Clip(unnamed operands) f32 dense");
     }
 
     #[test]

@@ -224,7 +224,7 @@ impl<'g> Build<'g> {
         let operands = self.rewrite.operands(operands)?;
         let kept = operands.iter().rposition(Option::is_some).map_or(0, |last| last + 1);
         let copy = self.rewrite.graph.operator(op.clone(), &operands[..kept]).ok()?;
-        self.rewrite.graph.nodes[copy.index()].is_terse = self.rewrite.old().node(id).is_terse;
+        self.rewrite.graph.nodes[copy.index()].spelling = self.rewrite.old().node(id).spelling;
         self.enter(id, copy);
         Some(())
     }

@@ -28,7 +28,7 @@ pub struct Size {
     pub forms: usize,
     /// The outputs of a program. A value that is one keeps its name, and that may keep a node.
     pub outputs: usize,
-    /// Attributes that are not at their default, and nodes that leave out those that are.
+    /// Attributes that are not at their default, nodes that leave out those that are, and what nodes list by the empty name.
     pub attributes: usize,
     /// How many different numbers the inputs and constants hold.
     pub distinct: usize,
@@ -190,10 +190,11 @@ fn operators(graph: &Graph) -> impl Iterator<Item = &Op> {
     })
 }
 
-/// How many attributes of a graph's operators are not at their default, and how many nodes leave out those that are.
+/// How many attributes of a graph's operators are not at their default, how many nodes leave out those that are, and how much nodes list by
+/// the empty name.
 fn attributes(graph: &Graph) -> usize {
-    let terse = graph.nodes.iter().filter(|node| node.is_terse).count();
-    operators(graph).map(|op| stated(op).count()).sum::<usize>() + terse
+    let spelling: usize = graph.nodes.iter().map(|node| node.spelling.count()).sum();
+    operators(graph).map(|op| stated(op).count()).sum::<usize>() + spelling
 }
 
 /// The numbers in the attributes of a graph's operators.

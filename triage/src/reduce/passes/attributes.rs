@@ -1,6 +1,6 @@
 //! Attributes at their defaults, or with simpler numbers.
 
-use ir::{Attribute, Attributes, NodeId, NodeKind, Operation};
+use ir::{Attribute, Attributes, NodeId, NodeKind, Operation, Spelling};
 use ops::Op;
 
 use super::Candidates;
@@ -13,25 +13,35 @@ pub(super) fn candidates(shown: &Shown) -> Candidates<'_> {
     Box::new(defaults(shown).chain(simpler.filter_map(|edit| edited(shown, edit))))
 }
 
-/// Attributes at their defaults alone, and nodes that leave none of these out.
+/// Attributes at their defaults alone, and nodes that are written in plainer ways.
 pub(super) fn defaults(shown: &Shown) -> Candidates<'_> {
     let others = operators(shown).flat_map(|(id, op)| with_a_default(op).map(move |other| (id, other)));
     Box::new(spelled_out(shown).chain(others.filter_map(|edit| edited(shown, edit))))
 }
 
-/// The problem in which no node leaves out attributes that are at their defaults, or one that did does not.
+/// The problem in which every node is written in the plainest way, or one in a plainer way than before.
 fn spelled_out(shown: &Shown) -> impl Iterator<Item = Problem> {
     let Problem { model, inputs, .. } = &shown.problem;
-    let spelling = |is_meant: &dyn Fn(NodeId) -> bool| {
+    let spelled: Vec<(usize, Spelling)> = model
+        .graph
+        .nodes
+        .iter()
+        .map(|node| node.spelling)
+        .enumerate()
+        .filter(|(_, s)| s.count() > 0)
+        .collect();
+    let with = |others: &[(usize, Spelling)]| {
         let mut model = model.clone();
-        let nodes = model.graph.nodes.iter_mut().enumerate();
-        nodes.filter(|(at, _)| is_meant(NodeId(*at as u32))).for_each(|(_, node)| node.is_terse = false);
+        for &(at, spelling) in others {
+            model.graph.nodes[at].spelling = spelling;
+        }
         Problem::flat(model, inputs.clone())
     };
-    let terse: Vec<NodeId> = model.graph.iter().filter(|(_, node)| node.is_terse).map(|(id, _)| id).collect();
-    let all = (!terse.is_empty()).then(|| spelling(&|_| true));
-    let each = if terse.len() > 1 { terse } else { Vec::new() };
-    all.into_iter().chain(each.into_iter().map(move |one| spelling(&|id| id == one)))
+    let plain: Vec<_> = spelled.iter().map(|&(at, _)| (at, Spelling::default())).collect();
+    let all = (plain.len() > 1).then(|| with(&plain));
+    let each =
+        spelled.into_iter().flat_map(|(at, spelling)| spelling.plainer().map(move |other| (at, other)));
+    all.into_iter().chain(each.map(move |one| with(&[one])))
 }
 
 fn operators(shown: &Shown) -> impl Iterator<Item = (NodeId, &Op)> {
