@@ -5,6 +5,7 @@
 //! engine may do as it likes: no row has it.
 
 use ir::{DType, Tensor, Type};
+use ops::reduction::REDUCTIONS;
 
 use super::site::{Edit, NEW, Parameter, Site, edit};
 use super::{Checker, Rule, Source};
@@ -60,19 +61,6 @@ const fn row(
 ) -> Row {
     Row { operators, name, wrong }
 }
-
-const REDUCTIONS: &[&str] = &[
-    "ReduceL1",
-    "ReduceL2",
-    "ReduceLogSum",
-    "ReduceLogSumExp",
-    "ReduceMax",
-    "ReduceMean",
-    "ReduceMin",
-    "ReduceProd",
-    "ReduceSum",
-    "ReduceSumSquare",
-];
 
 const AXES: &[Row] = &[
     row(REDUCTIONS, "axes", outside),
