@@ -14,6 +14,9 @@
 //! the wrong type is the cause, whatever the later one says. A finding that nobody is blamed for belongs to
 //! the operator whose message is most like its own. Without a message it stays apart.
 //!
+//! Where a model is not valid, its rule and the operator in whose use that is broken are at fault together: each operator is checked
+//! by code of its own.
+//!
 //! The result does not depend on the order of the findings.
 
 use std::collections::BTreeMap;
@@ -107,7 +110,7 @@ impl<'a> Seen<'a> {
     fn operator(&self) -> &'a str {
         match self.at_fault {
             AtFault::Operator(operator) => operator,
-            AtFault::Together(_) | AtFault::Hidden | AtFault::Nobody => "",
+            AtFault::Together(_) | AtFault::Unnoticed(_) | AtFault::Hidden | AtFault::Nobody => "",
         }
     }
 }
@@ -159,6 +162,7 @@ mod tests {
             backend,
             level,
             symptom,
+            broken: None,
             culprit,
             hidden_by_taps: false,
             core: None,

@@ -6,7 +6,7 @@ use ops::schema::{self, Absence};
 use ops::spec::Place;
 
 use super::site::{Edit, Site, edit};
-use super::{Checker, Rule, Source};
+use super::{Checker, Rule, Scope, Source};
 use crate::proto::AttributeProto;
 use crate::proto::attribute_proto::AttributeType;
 
@@ -14,6 +14,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         name: "missing-attribute",
         clause: "attributes that the operator requires are there",
+        scope: Scope::Operator,
         source: Source::Schemas,
         checker: Checker::Refuses,
         says: &["it must be there"],
@@ -22,6 +23,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         name: "unknown-attribute",
         clause: "a node has no attribute that its operator lacks",
+        scope: Scope::Model,
         source: Source::Schemas,
         checker: Checker::Partly(
             "not for LayerNormalization, of which it checks the function that stands for it",
@@ -32,6 +34,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         name: "duplicate-attribute",
         clause: "the names of a node's attributes differ",
+        scope: Scope::Model,
         source: Source::Ir("Nodes"),
         checker: Checker::Refuses,
         says: &["given twice"],
@@ -40,6 +43,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         name: "attribute-type",
         clause: "an attribute has the type that the schema states",
+        scope: Scope::Operator,
         source: Source::Schemas,
         checker: Checker::Refuses,
         says: &["must be"],
@@ -48,6 +52,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         name: "attribute-range",
         clause: "an attribute has one of the values that the operator is defined for",
+        scope: Scope::Operator,
         source: Source::Schemas,
         checker: Checker::Partly(
             "not names (`direction`, `mode`, `padding_mode`, `reduction`, `approximate` and mostly `auto_pad`), some of `kernel_shape` of Conv and ConvTranspose, the `group` of Conv, `num_groups`, `p`, `size`, the axes of ReverseSequence, and the `axis` of GatherElements, LpNormalization, RMSNormalization, ScatterElements and mostly LayerNormalization",

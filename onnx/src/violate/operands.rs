@@ -8,13 +8,14 @@ use ops::Spec;
 use ops::spec::Arity;
 
 use super::site::{self, Edit, NEW, Operand, Site, edit};
-use super::{Checker, Rule, Source};
+use super::{Checker, Rule, Scope, Source};
 use crate::names::static_slots;
 
 pub(super) const RULES: &[Rule] = &[
     Rule {
         name: "missing-input",
         clause: "operands that the operator requires are there",
+        scope: Scope::Operator,
         source: Source::Schemas,
         checker: Checker::Infers,
         says: &["is missing", "it must be there"],
@@ -23,6 +24,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         name: "extra-input",
         clause: "an operator has no more operands than its schema",
+        scope: Scope::Operator,
         source: Source::Schemas,
         checker: Checker::Refuses,
         says: &["at most"],
@@ -31,6 +33,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         name: "extra-output",
         clause: "an operator has no more outputs than its schema",
+        scope: Scope::Operator,
         source: Source::Schemas,
         checker: Checker::Refuses,
         says: &["are named, but there"],
@@ -39,6 +42,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         name: "operand-dtype",
         clause: "an operand has one of the element types that the schema allows",
+        scope: Scope::Operator,
         source: Source::Schemas,
         checker: Checker::Infers,
         says: &["must be one of", "operands must have one dtype"],
@@ -47,6 +51,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         name: "mixed-dtypes",
         clause: "operands that share a type variable have one element type",
+        scope: Scope::Operator,
         source: Source::Schemas,
         checker: Checker::Infers,
         says: &["operands must have one dtype"],
@@ -55,6 +60,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         name: "operand-rank",
         clause: "an operand has the rank that the operator is defined for",
+        scope: Scope::Operator,
         source: Source::Schemas,
         checker: Checker::Partly(
             "not for InstanceNormalization, the weights of a Conv with `kernel_shape`, and some of BatchNormalization",
@@ -65,6 +71,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         name: "broken-broadcast",
         clause: "sizes that broadcast are equal, or one of them is 1",
+        scope: Scope::Operator,
         source: Source::Broadcasting,
         checker: Checker::Partly("not for PRelu, whose slope it does not look at"),
         says: &["do not broadcast", "must equal"],

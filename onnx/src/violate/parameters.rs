@@ -8,13 +8,14 @@ use ir::{DType, Tensor, Type};
 use ops::reduction::REDUCTIONS;
 
 use super::site::{Edit, NEW, Parameter, Site, edit};
-use super::{Checker, Rule, Source};
+use super::{Checker, Rule, Scope, Source};
 use crate::tensor;
 
 pub(super) const RULES: &[Rule] = &[
     Rule {
         name: "parameter-axes",
         clause: "the axes that an operand names are there, and such as the operator takes",
+        scope: Scope::Operator,
         source: Source::Schemas,
         checker: Checker::Partly("not for CumSum and CumProd"),
         says: &["is outside of rank", "is named twice", "must equal"],
@@ -23,6 +24,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         name: "parameter-length",
         clause: "a list that is an operand has an entry for each axis that it is about",
+        scope: Scope::Operator,
         source: Source::Schemas,
         checker: Checker::Partly("not for a Pad of no axes"),
         says: &["entries instead of"],
@@ -31,6 +33,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         name: "parameter-value",
         clause: "sizes, counts and steps that are an operand are such as the operator is defined for",
+        scope: Scope::Operator,
         source: Source::Schemas,
         checker: Checker::Infers,
         says: &[

@@ -211,6 +211,12 @@ impl Site {
         edit(self.graph.node[node].name(), what)
     }
 
+    /// The operator of the node of a name.
+    pub(super) fn operator_of(&self, node: &str) -> Option<String> {
+        let named = self.graph.node.iter().find(|n| n.name() == node)?;
+        Some(named.op_type().to_owned())
+    }
+
     /// A node for messages.
     pub(super) fn label(&self, index: usize) -> String {
         let node = &self.graph.node[index];
