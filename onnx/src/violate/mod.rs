@@ -9,6 +9,7 @@
 //! |---|---|
 //! | `edges` | names, and the order of nodes |
 //! | `operands` | how many operands and results a node has, and their types |
+//! | `sizes` | the sizes of operands |
 //! | `attributes` | attributes |
 //! | `parameters` | operands whose values say what an operator does |
 //! | `declared` | declared types |
@@ -25,6 +26,7 @@ mod environment;
 mod operands;
 mod parameters;
 mod site;
+mod sizes;
 
 use std::collections::BTreeMap;
 
@@ -139,9 +141,17 @@ pub enum NotRefused {
 
 /// Every rule, in the order of the documentation.
 pub fn rules() -> impl Iterator<Item = &'static Rule> {
-    [edges::RULES, operands::RULES, attributes::RULES, parameters::RULES, declared::RULES, environment::RULES]
-        .into_iter()
-        .flatten()
+    [
+        edges::RULES,
+        operands::RULES,
+        sizes::RULES,
+        attributes::RULES,
+        parameters::RULES,
+        declared::RULES,
+        environment::RULES,
+    ]
+    .into_iter()
+    .flatten()
 }
 
 /// The rule of that name.

@@ -17,7 +17,7 @@ pub(super) const RULES: &[Rule] = &[
         clause: "operands that the operator requires are there",
         scope: Scope::Operator,
         source: Source::Schemas,
-        checker: Checker::Infers,
+        checker: Checker::Refuses,
         says: &["is missing", "it must be there"],
         edit: missing_input,
     },
@@ -85,12 +85,18 @@ fn positions(spec: &Spec, opset: u32) -> usize {
     data + static_slots(spec, opset).len()
 }
 
-/// The first operand goes, alone or with all others, or one goes that is a parameter.
+/// An operand goes that must be there, data or a parameter; the first, perhaps with all others.
 fn missing_input(site: &mut Site) -> Option<Edit> {
-    let requires = |spec: &Spec| spec.inputs.first().is_some_and(|port| port.arity != Arity::Optional);
-    let first = site.operators().into_iter().filter(|(_, spec)| requires(spec)).map(|(node, _)| (node, 0));
+    let is_required = |(operand, spec): &(Operand, &'static Spec)| {
+        spec.port(operand.port).is_some_and(|port| match port.arity {
+            Arity::One => true,
+            Arity::Optional => false,
+            Arity::Variadic => operand.port == 0,
+        })
+    };
+    let data = site.operands().into_iter().filter(is_required).map(|(o, _)| (o.node, o.position));
     let parameters = site.parameters().into_iter().filter(|parameter| parameter.is_required);
-    let places = first.chain(parameters.map(|parameter| (parameter.node, parameter.position)));
+    let places = data.chain(parameters.map(|parameter| (parameter.node, parameter.position)));
     let (node, position) = site.choose(places.collect())?;
     let all = position == 0 && site.coin();
     let inputs = &mut site.node(node).input;
