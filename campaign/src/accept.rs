@@ -10,7 +10,7 @@
 use std::collections::BTreeSet;
 
 use oracles::signature::is_form;
-use oracles::{Finding, Signature, Symptom, message};
+use oracles::{AtFault, Finding, Signature, Symptom, message};
 use serde::Serialize;
 
 use crate::report::{Cluster, Report};
@@ -117,6 +117,9 @@ fn says_too_little(finding: &Finding) -> Option<&'static str> {
     if message::is_telling(&message::words(message)) {
         return None;
     }
+    if matches!(finding.at_fault(), AtFault::Unnoticed(_)) {
+        return None;
+    }
     let blamed = match &finding.core {
         Some(core) => core.lists_operators().then_some(&core.operators),
         None => finding.culprit.as_ref().map(|culprit| &culprit.operator),
@@ -138,7 +141,7 @@ fn place(cluster: &Cluster) -> String {
 #[cfg(test)]
 mod tests {
     use ir::{DType, Type};
-    use oracles::{Core, Culprit, ErrorShape, Verdict};
+    use oracles::{Broken, Core, Culprit, ErrorShape, Verdict};
     use worker::{FaultKind, Stage};
 
     use super::*;
@@ -155,6 +158,11 @@ mod tests {
         let operators: Vec<String> = operators.iter().map(ToString::to_string).collect();
         let core = Core::new(&operators, &[Some(&x)], finding.symptom.clone());
         Finding { core: Some(core), ..finding }
+    }
+
+    fn unnoticed(finding: Finding) -> Finding {
+        let broken = Broken { rule: "missing-input".to_owned(), operator: Some("Conv".to_owned()) };
+        Finding { broken: Some(broken), ..finding }
     }
 
     /// Whether a finding with this symptom may be accepted without being named.
@@ -176,7 +184,8 @@ mod tests {
             ("graph of 8 f32 dense", |finding| reduced(finding, &["Neg"; 8])),
             ("form If f32 dense in context", |finding| blamed(finding, "form If")),
         ];
-        let telling: [(&str, Who); 3] = [
+        let telling: [(&str, Who); 4] = [
+            ("violate missing-input of Conv", unnoticed),
             ("Conv f32 dense in context", |finding| blamed(finding, "Conv")),
             ("Add + Exp f32 dense", |finding| reduced(finding, &["Add", "Exp"])),
             ("form parameter of Slice f32 dense in context", |finding| {

@@ -10,13 +10,14 @@ use onnx::CaseFolder;
 use onnx::case::DataSet;
 use oracles::{Finding, Tolerance, Verdict, Why};
 use serde::Serialize;
+use triage::folder::About;
 use triage::known::{Corpus, EngineFindings, Judgement, WriteUp};
 use triage::oracle;
 use triage::peel::{NamedFinding, Peeled};
 use worker::Outcome;
 
-use crate::replay::close;
 use crate::replay::judge::refer;
+use crate::replay::{asked, close};
 use harness::target::Target;
 use harness::threads;
 
@@ -145,6 +146,12 @@ fn one(
 /// What a target makes of a finding; the error says why that is not known.
 fn look(finding: &WriteUp, at: &Path, target: &Target) -> Result<(Standing, String), String> {
     let folder = finding.case.folder(at).map_err(|e| e.to_string())?;
+    if let Some(relaxed) = finding.case.relaxed() {
+        return Ok(match asked(&folder, relaxed, target).map_err(|e| e.to_string())? {
+            Verdict::Bug(found) => named(finding, &[&found]),
+            verdict => unshown(finding, &verdict),
+        });
+    }
     if let Some(check) = finding.case.check() {
         // Who is to blame is not asked again, so the signature is not known.
         return Ok(match oracle::replay(&folder, check, target)? {
@@ -174,8 +181,14 @@ fn run(folder: &CaseFolder, target: &Target) -> Result<(Peeled, Outcome), String
     Ok((peeled, ran.outcome))
 }
 
-/// What is called wrong with a case that is compared with the reference, by name.
-pub(crate) fn found(folder: &CaseFolder, target: &Target) -> Result<Vec<Finding>, String> {
+/// What is called wrong with a case, by name: one that is compared with the reference, or whose model is not valid.
+pub(crate) fn found(folder: &CaseFolder, about: &About, target: &Target) -> Result<Vec<Finding>, String> {
+    if let Some(relaxed) = &about.relaxed {
+        return Ok(match asked(folder, relaxed, target).map_err(|e| e.to_string())? {
+            Verdict::Bug(found) => vec![*found],
+            Verdict::Pass | Verdict::Incomparable(_) => Vec::new(),
+        });
+    }
     Ok(match run(folder, target)?.0 {
         Peeled::Nothing(_) => Vec::new(),
         Peeled::Found(first, behind) => {
@@ -193,11 +206,15 @@ fn leeway(set: &DataSet) -> Tolerance {
 
 /// What is found is the finding if that says so of its name, in whichever form.
 fn wrong(finding: &WriteUp, first: &NamedFinding, behind: &[NamedFinding]) -> (Standing, String) {
-    let name = first.finding.signature().to_string();
-    let names = std::iter::once(first).chain(behind).flat_map(|found| {
-        [found.finding.signature().to_string(), found.finding.former_signature().to_string()]
-    });
-    (if finding.is_shown_by(names) { Standing::Shown } else { Standing::Changed }, name)
+    let found: Vec<&Finding> = std::iter::once(first).chain(behind).map(|found| &found.finding).collect();
+    named(finding, &found)
+}
+
+fn named(finding: &WriteUp, found: &[&Finding]) -> (Standing, String) {
+    let name = found.first().map_or_else(String::new, |first| first.signature().to_string());
+    let both = |found: &&Finding| [found.signature().to_string(), found.former_signature().to_string()];
+    let is_shown = finding.is_shown_by(found.iter().flat_map(both));
+    (if is_shown { Standing::Shown } else { Standing::Changed }, name)
 }
 
 /// What it means that there is no bug. That an engine lacks what the text allows is what a limitation says.
@@ -207,6 +224,6 @@ fn unshown(finding: &WriteUp, verdict: &Verdict) -> (Standing, String) {
             (Standing::Shown, why.to_string())
         }
         Verdict::Incomparable(why) => (Standing::Unjudged, why.to_string()),
-        Verdict::Pass | Verdict::Bug(_) => (Standing::Gone, "the outputs are right".to_owned()),
+        Verdict::Pass | Verdict::Bug(_) => (Standing::Gone, "it answers as it should".to_owned()),
     }
 }

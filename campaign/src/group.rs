@@ -7,7 +7,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use oracles::{AtFault, Finding, Symptom, cause};
+use oracles::{AtFault, Broken, Finding, Symptom, cause};
 use serde::Serialize;
 
 use crate::report::others::{Others, is_odd_one_out};
@@ -143,6 +143,11 @@ fn named<'a>(clusters: &[&'a Cluster]) -> &'a Finding {
 fn place(clusters: &[&Cluster]) -> String {
     let finding = named(clusters);
     let place = finding.at_fault_when_reduced();
+    if let AtFault::Unnoticed(broken) = place
+        && clusters.iter().any(|c| c.example.broken.as_ref() != Some(broken))
+    {
+        return Broken { operator: None, ..broken.clone() }.to_string();
+    }
     let is_operator = matches!(place, AtFault::Operator(_));
     let in_context = is_operator && clusters.iter().all(|c| is_in_context(&c.example));
     if in_context { format!("{place} in context") } else { place.to_string() }

@@ -91,7 +91,8 @@ pub fn in_campaign(report: &Report, identity: &Identity) -> impl Iterator<Item =
 /// asked another question than comparison with the reference keeps its name, and is not run.
 pub fn in_case(folder: &Path, target: &Target) -> Result<Vec<Names>, String> {
     let case = triage::stored::read(folder).map_err(|e| e.to_string())?;
-    if About::read(&case).map_err(|e| format!("case.json cannot be read: {e}"))?.check.is_some() {
+    let about = About::read(&case).map_err(|e| format!("case.json cannot be read: {e}"))?;
+    if about.check.is_some() {
         return Ok(Vec::new());
     }
     let names = |finding: &oracles::Finding| Names {
@@ -99,7 +100,7 @@ pub fn in_case(folder: &Path, target: &Target) -> Result<Vec<Names>, String> {
         now: finding.signature().to_string(),
         former: finding.former_signature().to_string(),
     };
-    Ok(crate::corpus::found(&case, target)?.iter().map(names).collect())
+    Ok(crate::corpus::found(&case, &about, target)?.iter().map(names).collect())
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! Cases that break a rule: our own engines refuse them, one that does not is found out, and nothing depends on threads.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use backends::cpu::CpuEngine;
@@ -11,15 +12,23 @@ use harness::reference::Reference;
 use harness::validity::Validity;
 use harness::{Maker, Target, Values};
 use ir::{DType, Datum, Tensor, Type};
+use onnx::CaseFolder;
 use onnxsmith_campaign::Store;
+use onnxsmith_campaign::corpus::{Standing, revisit};
 use onnxsmith_campaign::fuzz::{Plan, fuzz};
+use onnxsmith_campaign::migrate::in_case;
 use onnxsmith_campaign::replay::{Replay, replay};
-use onnxsmith_campaign::report::Report;
+use onnxsmith_campaign::report::{Cluster, Report};
 use onnxsmith_campaign::store::Identity;
+use triage::folder::About;
+use triage::known::{Corpus, Covered, ENGINE, FILE, Judgement, Kept, Pattern, Upstream, WriteUp};
 use worker::{Case, Description, Engine, EngineError};
 
-/// Takes every model, and answers with zeros.
-struct Careless;
+/// Takes every model, and answers with zeros, unless it refuses all of them.
+enum Careless {
+    Takes,
+    Refuses,
+}
 
 impl Engine for Careless {
     fn describe(&self) -> Description {
@@ -34,6 +43,9 @@ impl Engine for Careless {
     }
 
     fn run(&mut self, case: &Case) -> Result<Vec<(String, Datum)>, EngineError> {
+        if let Self::Refuses = self {
+            return Err(EngineError::Load("no".to_owned()));
+        }
         let zero = |dtype| Datum::Tensor(Tensor::zeros(&Type::new(dtype, [])));
         Ok(case.outputs.iter().map(|wanted| (wanted.name.clone(), zero(wanted.dtype))).collect())
     }
@@ -72,7 +84,7 @@ fn our_own_engines_refuse_what_is_invalid() {
 
 #[test]
 fn silent_acceptance_is_found_by_rule_and_can_be_replayed() {
-    let careless = || Target::here(Box::new(Careless));
+    let careless = || Target::here(Box::new(Careless::Takes));
     let out = tempfile::tempdir().expect("a folder");
     let report = campaign(careless(), Choice::Violate, 60, 1, out.path());
     let accepted: Vec<_> =
@@ -86,13 +98,61 @@ fn silent_acceptance_is_found_by_rule_and_can_be_replayed() {
     assert_eq!(refusing.pass, cases.len() as u64);
 }
 
+/// A corpus with one finding: a saved case that breaks a rule.
+fn corpus(case: &Path, signature: &str) -> tempfile::TempDir {
+    let corpus = tempfile::tempdir().expect("a folder");
+    let engine = corpus.path().join("careless-1.0");
+    let saved = triage::stored::read(case).expect("a case");
+    let About { relaxed, .. } = About::read(&saved).expect("a description");
+    let relaxed = relaxed.expect("a rule");
+    let finding = WriteUp {
+        says: "takes it".to_owned(),
+        right: "an error".to_owned(),
+        judgement: Judgement::Bug,
+        cause: None,
+        remarks: None,
+        upstream: Upstream::NotReported,
+        versions: "1.0".parse().expect("a version"),
+        expires: "2099-06-30".parse().expect("a date"),
+        signatures: vec![Covered { pattern: Pattern::from(signature.to_owned()), note: None }],
+        unmet: None,
+        shows: None,
+        case: Kept::Bytes { why: relaxed.why.clone(), check: None, relaxed: Some(relaxed) },
+    };
+    CaseFolder { json: None, ..saved }.write(&engine.join("found")).expect("a folder");
+    std::fs::write(engine.join("found").join(FILE), finding.to_string()).expect("a file");
+    std::fs::write(engine.join(ENGINE), "title = 'careless'\nengine = 'careless'\nbefore = ''\n")
+        .expect("a file");
+    corpus
+}
+
+#[test]
+fn what_is_written_up_of_a_model_that_breaks_a_rule_is_asked_again_and_has_both_names() {
+    let out = tempfile::tempdir().expect("a folder");
+    let report = campaign(Target::here(Box::new(Careless::Takes)), Choice::Violate, 60, 1, out.path());
+    let of_use = |cluster: &&Cluster| cluster.signature.starts_with("careless | violate ");
+    let cluster = report.clusters.iter().find(of_use).expect("a rule about the use of an operator");
+    let folder = corpus(cluster.smallest.as_ref().expect("a saved case"), &cluster.signature);
+    let seen = |engine: Careless| {
+        let targets = Target::here(Box::new(engine));
+        let findings = Corpus::read(folder.path()).expect("a corpus");
+        let revisited = revisit(&findings, folder.path(), &targets, 1, &|| {}).remove(0);
+        let names = in_case(&folder.path().join("careless-1.0/found"), &targets[0]).expect("names");
+        (revisited.standing, names)
+    };
+    let (standing, names) = seen(Careless::Takes);
+    assert_eq!((standing, &names[0].now), (Standing::Shown, &cluster.signature));
+    assert!(names[0].former.starts_with("careless | whole graph | accepted"), "{names:?}");
+    assert_eq!(seen(Careless::Refuses), (Standing::Gone, Vec::new()));
+}
+
 #[test]
 fn an_adaptive_campaign_does_not_depend_on_threads() {
     let out = tempfile::tempdir().expect("a folder");
     let run = |jobs: usize| {
         let choice = Choice::Adaptive { p: 0.6, alpha: 0.002 };
         let folder = out.path().join(jobs.to_string());
-        let report = campaign(Target::here(Box::new(Careless)), choice, 200, jobs, &folder);
+        let report = campaign(Target::here(Box::new(Careless::Takes)), choice, 200, jobs, &folder);
         let found: BTreeMap<String, u64> =
             report.clusters.into_iter().map(|c| (c.signature, c.count)).collect();
         (report.levels, found)

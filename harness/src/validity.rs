@@ -1,7 +1,10 @@
 //! Whether the model of a case is valid, and what is expected of an engine where it is not.
 
 use ir::{DType, Interface, Wanted};
+use oracles::Broken;
 use serde::{Deserialize, Serialize};
+
+use crate::invalid::RANDOM;
 
 /// How far a case is from the constraints of the standard.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Debug, Serialize, Deserialize)]
@@ -33,6 +36,9 @@ pub struct Relaxed {
     pub level: Validity,
     /// The rule that it breaks, or [`RANDOM`](crate::invalid::RANDOM).
     pub rule: String,
+    /// The operator, if it is a rule about the use of one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub operator: Option<String>,
     /// What is expected of an engine.
     pub expected: Expectation,
     /// What was done to the model, and what our import says.
@@ -46,6 +52,17 @@ pub struct Relaxed {
 }
 
 impl Relaxed {
+    /// A model that breaks a rule, so that an engine has to refuse it.
+    pub fn refused(Broken { rule, operator }: Broken, why: String, outputs: Vec<(String, DType)>) -> Self {
+        let level = if rule == RANDOM { Validity::Random } else { Validity::Violate };
+        Self { level, rule, operator, expected: Expectation::Refusal, why, outputs, onnx: Vec::new() }
+    }
+
+    /// What is broken.
+    pub fn broken(&self) -> Broken {
+        Broken { rule: self.rule.clone(), operator: self.operator.clone() }
+    }
+
     /// The outputs to ask for; inputs and outputs are tensors.
     pub fn wanted(&self) -> Interface {
         let wanted = |(name, dtype): &(String, DType)| Wanted::tensor(name, *dtype);

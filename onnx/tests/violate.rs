@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use graphgen::{Settings, Weights, generate};
 use ir::Stream;
-use onnx::proto::ModelProto;
-use onnx::violate::{NotRefused, rules};
+use onnx::proto::{ModelProto, NodeProto};
+use onnx::violate::{NotRefused, Scope, rules};
 use onnxsmith_onnx as onnx;
 use rand::RngExt;
 
@@ -45,6 +45,32 @@ fn import_names_the_rule_that_a_model_breaks() {
     assert!(wrong.is_empty(), "{wrong:#?}\n{broken:?}");
     let rare: Vec<_> = broken.iter().filter(|(_, n)| **n < 10).collect();
     assert!(rare.is_empty(), "rules that hardly ever apply: {rare:?}");
+}
+
+#[test]
+fn what_breaks_a_rule_about_the_use_of_an_operator_is_a_node_with_that_operator() {
+    let mut operators: BTreeSet<String> = BTreeSet::new();
+    for index in 0..60 {
+        let stream = Stream::new(8).at(index);
+        let valid = model(stream);
+        for violation in rules().filter_map(|rule| rule.violate(&valid, stream)) {
+            let nodes = &valid.graph.as_ref().expect("a graph").node;
+            let of_node = nodes.iter().find(|node| node.name() == violation.subject).map(NodeProto::op_type);
+            let expected = match violation.rule.scope {
+                Scope::Model => None,
+                Scope::Operator => Some(of_node.expect("a node of the valid model")),
+            };
+            assert_eq!(
+                violation.operator.as_deref(),
+                expected,
+                "{}: {}",
+                violation.rule.name,
+                violation.edit
+            );
+            operators.extend(violation.operator);
+        }
+    }
+    assert!(operators.len() > 40, "{operators:?}");
 }
 
 #[test]

@@ -28,6 +28,17 @@ pub trait Family: Operator + Declared {
     }
 }
 
+/// The names of operators that share a payload, in the order of their rows.
+pub(crate) const fn names<F, const N: usize>(rows: &[(F, Row)]) -> [&'static str; N] {
+    let mut names = [""; N];
+    let mut at = 0;
+    while at < N {
+        names[at] = rows[at].1.name;
+        at += 1;
+    }
+    names
+}
+
 /// An operator that is a family of its own.
 pub trait Single: Operator + Declared<Function = ()> {
     /// The operator.

@@ -14,6 +14,10 @@
 //! the wrong type is the cause, whatever the later one says. A finding that nobody is blamed for belongs to
 //! the operator whose message is most like its own. Without a message it stays apart.
 //!
+//! Where a model is not valid, the rule and the operator in whose use that is broken are at fault together: each operator is checked
+//! by code of its own. But an engine that gives outputs for such a model does not look at all: of one rule that is one cause, whatever
+//! the operator.
+//!
 //! The result does not depend on the order of the findings.
 
 use std::collections::BTreeMap;
@@ -69,7 +73,11 @@ struct Seen<'a> {
 impl<'a> Seen<'a> {
     fn new(finding: &'a Finding) -> Self {
         let (kind, text) = kind(finding);
-        let at_fault = if text.is_empty() { finding.at_fault_when_reduced() } else { finding.at_fault() };
+        let at_fault = match &finding.symptom {
+            Symptom::Accepted { .. } => AtFault::Nobody,
+            _ if text.is_empty() => finding.at_fault_when_reduced(),
+            _ => finding.at_fault(),
+        };
         Self { finding, kind, at_fault, words: words(text), cause: message::cause(text) }
     }
 
@@ -107,7 +115,7 @@ impl<'a> Seen<'a> {
     fn operator(&self) -> &'a str {
         match self.at_fault {
             AtFault::Operator(operator) => operator,
-            AtFault::Together(_) | AtFault::Hidden | AtFault::Nobody => "",
+            AtFault::Together(_) | AtFault::Unnoticed(_) | AtFault::Hidden | AtFault::Nobody => "",
         }
     }
 }
@@ -140,6 +148,7 @@ mod tests {
     use super::*;
     use crate::message::normalise;
     use crate::signature::{Core, Culprit, ErrorShape};
+    use crate::verdict::Broken;
 
     fn finding(backend: &str, symptom: Symptom, culprit: Option<&str>) -> Finding {
         let culprit = culprit.map(|text| {
@@ -159,6 +168,7 @@ mod tests {
             backend,
             level,
             symptom,
+            broken: None,
             culprit,
             hidden_by_taps: false,
             core: None,
@@ -221,6 +231,26 @@ mod tests {
         let groups =
             joined(&[left(["Add", "Exp"]), left(["Mul", "Exp"]), left(["Add", "Exp"]), exp, in_context]);
         assert_eq!(groups, [vec![0, 2], vec![1], vec![3], vec![4]]);
+    }
+
+    #[test]
+    fn a_rule_that_an_engine_does_not_look_at_is_one_cause_and_what_it_does_not_survive_is_one_for_each_operator()
+     {
+        let broken = |rule: &str, operator: &str, symptom: Symptom| {
+            let broken = Broken { rule: rule.to_owned(), operator: Some(operator.to_owned()) };
+            Finding { broken: Some(broken), ..finding("e", symptom, None) }
+        };
+        let takes =
+            |rule: &str, operator| broken(rule, operator, Symptom::Accepted { rule: rule.to_owned() });
+        let panic = || Symptom::Fault { kind: FaultKind::Panic, place: "divide by zero".to_owned() };
+        let groups = joined(&[
+            takes("operand-size", "Conv"),
+            takes("operand-size", "MatMul"),
+            takes("operand-dtype", "Conv"),
+            broken("operand-size", "Conv", panic()),
+            broken("operand-size", "MatMul", panic()),
+        ]);
+        assert_eq!(groups, [vec![0, 1], vec![2], vec![3], vec![4]]);
     }
 
     #[test]

@@ -53,4 +53,4 @@ pub use doubt::{Afar, Doubt, Nearness};
 pub use refusal::{judge_refusal, judge_survival};
 pub use signature::{Core, Culprit, ErrorShape, Signature, Symptom};
 pub use tolerance::Tolerance;
-pub use verdict::{AtFault, Check, Finding, ROUND_TRIP, Tally, Verdict, Why, Worst};
+pub use verdict::{AtFault, Broken, Check, Finding, ROUND_TRIP, Tally, Verdict, Why, Worst};

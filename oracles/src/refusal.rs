@@ -8,14 +8,14 @@ use worker::Outcome;
 
 use crate::differential::fault_symptom;
 use crate::signature::Symptom;
-use crate::verdict::{Verdict, Why};
+use crate::verdict::{Broken, Verdict, Why};
 
 /// Judges an engine's answer to a model that breaks a rule; `why` says what is wrong with the model.
-pub fn judge_refusal(backend: &str, level: &str, outcome: &Outcome, rule: &str, why: &str) -> Verdict {
-    match outcome {
+pub fn judge_refusal(backend: &str, level: &str, outcome: &Outcome, broken: &Broken, why: &str) -> Verdict {
+    let verdict = match outcome {
         Outcome::Rejected { .. } | Outcome::Unsupported { .. } => Verdict::Pass,
         Outcome::Outputs(_) => {
-            let symptom = Symptom::Accepted { rule: rule.to_owned() };
+            let symptom = Symptom::Accepted { rule: broken.rule.clone() };
             Verdict::bug(backend, level, symptom, format!("it gives outputs for an invalid model: {why}"))
         }
         Outcome::Fault(fault) => Verdict::bug(
@@ -24,7 +24,8 @@ pub fn judge_refusal(backend: &str, level: &str, outcome: &Outcome, rule: &str, 
             fault_symptom(fault),
             format!("{fault}; the model is invalid: {why}"),
         ),
-    }
+    };
+    verdict.on_broken(broken)
 }
 
 /// Judges an engine's answer to a model of which nobody knows whether it is valid; `why` says what is not known.
@@ -43,8 +44,12 @@ mod tests {
 
     use super::*;
 
+    fn broken(rule: &str, operator: Option<&str>) -> Broken {
+        Broken { rule: rule.to_owned(), operator: operator.map(str::to_owned) }
+    }
+
     fn refusal(outcome: &Outcome) -> Verdict {
-        judge_refusal("engine", "all", outcome, "cycle", "node `n1` depends on itself")
+        judge_refusal("engine", "all", outcome, &broken("cycle", None), "node `n1` depends on itself")
     }
 
     fn signature(verdict: Verdict) -> String {
@@ -70,6 +75,30 @@ mod tests {
         let outputs = Outcome::Outputs(Vec::new());
         assert_eq!(signature(refusal(&outputs)), "engine | whole graph | accepted an invalid model: cycle");
         assert!(matches!(judge_survival("engine", "all", &outputs, "?"), Verdict::Incomparable(_)));
+    }
+
+    #[test]
+    fn a_rule_about_the_use_of_an_operator_is_named_with_the_operator() {
+        let of = |operator: &str, outcome: &Outcome| {
+            let broken = broken("parameter-value", Some(operator));
+            let Verdict::Bug(finding) = judge_refusal("engine", "all", outcome, &broken, "it is 0") else {
+                panic!("no bug");
+            };
+            [finding.signature(), finding.former_signature()].map(|signature| signature.to_string())
+        };
+        let (hang, outputs) = (Outcome::Fault(Fault::Timeout), Outcome::Outputs(Vec::new()));
+        assert_eq!(
+            of("Slice", &hang),
+            ["engine | violate parameter-value of Slice | timeout", "engine | whole graph | timeout"]
+        );
+        assert_eq!(of("Tile", &hang)[0], "engine | violate parameter-value of Tile | timeout");
+        assert_eq!(
+            of("Tile", &outputs),
+            [
+                "engine | violate parameter-value of Tile | accepted an invalid model: parameter-value",
+                "engine | whole graph | accepted an invalid model: parameter-value"
+            ]
+        );
     }
 
     #[test]

@@ -4,7 +4,7 @@ use ir::{DType, DTypes, Type};
 use serde::{Deserialize, Serialize};
 use worker::{FaultKind, Stage};
 
-use crate::verdict::Finding;
+use crate::verdict::{AtFault, Finding};
 
 /// What an engine did wrong.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -240,8 +240,9 @@ impl std::fmt::Display for Core {
 
 /// A finding's identity.
 ///
-/// There are two forms of it. The second is what its case was reduced to ([`Core`]). The first, the operator at fault and what
-/// the whole case shows, is that of findings which are not reduced, and the one that lists of known findings were written in.
+/// There are two forms of it. The second is what its case was reduced to ([`Core`]), or the rule that is broken in a use of an operator
+/// ([`Broken`](crate::verdict::Broken)). The first, the operator at fault and what the whole case shows, is that of findings which are
+/// not reduced, and the one that lists of known findings were written in.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Signature(String);
@@ -249,6 +250,9 @@ pub struct Signature(String);
 impl Signature {
     /// The signature of a finding.
     pub fn new(finding: &Finding) -> Self {
+        if let Some(broken) = finding.broken_use() {
+            return Self::of(finding, &broken.to_string(), &told(&finding.symptom));
+        }
         let Some(core) = &finding.core else { return Self::former(finding) };
         let is_alone = finding.culprit.as_ref().is_some_and(|culprit| culprit.alone);
         // One operator may need its graph: constants as operands, or one value as two of them.
@@ -280,6 +284,8 @@ impl Signature {
         let culprit = match &finding.culprit {
             Some(c) if c.alone => format!("{} {} {}", c.operator, c.dtype, c.shapes),
             Some(c) => format!("{} {} {} in context", c.operator, c.dtype, c.shapes),
+            // Rules were once told without the operator.
+            None if finding.broken.is_some() => AtFault::Nobody.to_string(),
             None => finding.at_fault().to_string(),
         };
         Self::of(finding, &culprit, &symptom)

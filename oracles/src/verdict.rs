@@ -24,6 +24,7 @@ impl Verdict {
             level: level.to_owned(),
             check: None,
             symptom,
+            broken: None,
             culprit: None,
             hidden_by_taps: false,
             core: None,
@@ -32,6 +33,14 @@ impl Verdict {
             worst: None,
             stderr: String::new(),
         }))
+    }
+
+    /// A bug that is found on a model which breaks a rule.
+    pub(crate) fn on_broken(mut self, broken: &Broken) -> Self {
+        if let Self::Bug(finding) = &mut self {
+            finding.broken = Some(broken.clone());
+        }
+        self
     }
 
     /// Keeps what the engine wrote to its standard error, with a bug that is a fault or a refusal: what it says of other
@@ -99,6 +108,9 @@ pub struct Finding {
     pub check: Option<Check>,
     /// What it did.
     pub symptom: Symptom,
+    /// The rule that the model breaks; `None` where the model is valid, or may be.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub broken: Option<Broken>,
     /// The operator at fault, as far as it could be narrowed down.
     pub culprit: Option<Culprit>,
     /// Whether the fault is gone when every value of the graph is an output: a fusion, or a value that is never stored.
@@ -121,6 +133,30 @@ pub struct Finding {
     pub stderr: String,
 }
 
+/// A rule of the standard that a model breaks.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Broken {
+    /// The rule's name.
+    pub rule: String,
+    /// The operator, where the rule is broken in a use of one: each operator is checked by code of its own, so that two of them are
+    /// two causes. `None` where what is broken has nothing to do with operators.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub operator: Option<String>,
+}
+
+impl Broken {
+    /// What a signature says before the rule.
+    pub const TOLD: &str = "violate ";
+}
+
+impl std::fmt::Display for Broken {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { rule, operator } = self;
+        write!(f, "{}{rule}", Self::TOLD)?;
+        operator.as_ref().map_or(Ok(()), |operator| write!(f, " of {operator}"))
+    }
+}
+
 /// Who is to blame for a finding.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum AtFault<'a> {
@@ -128,6 +164,8 @@ pub enum AtFault<'a> {
     Operator(&'a str),
     /// Several operators together, none of which is wrong alone.
     Together(&'a str),
+    /// What does not notice that a rule is broken in a use of an operator.
+    Unnoticed(&'a Broken),
     /// Something that is gone when every value is an output.
     Hidden,
     /// Nobody could be blamed.
@@ -136,12 +174,12 @@ pub enum AtFault<'a> {
 
 impl std::fmt::Display for AtFault<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            Self::Operator(operator) => operator,
-            Self::Together(operators) => operators,
-            Self::Hidden => "whole graph, hidden by taps",
-            Self::Nobody => "whole graph",
-        })
+        match self {
+            Self::Operator(operators) | Self::Together(operators) => f.write_str(operators),
+            Self::Unnoticed(broken) => broken.fmt(f),
+            Self::Hidden => f.write_str("whole graph, hidden by taps"),
+            Self::Nobody => f.write_str("whole graph"),
+        }
     }
 }
 
@@ -235,11 +273,23 @@ impl Finding {
 
     /// Who is to blame, as far as runs of the whole case and of operators alone tell.
     pub fn at_fault(&self) -> AtFault<'_> {
-        match &self.culprit {
-            Some(culprit) => AtFault::Operator(&culprit.operator),
-            None if self.hidden_by_taps => AtFault::Hidden,
-            None => AtFault::Nobody,
+        match (&self.culprit, self.broken_use()) {
+            (Some(culprit), _) => AtFault::Operator(&culprit.operator),
+            (None, Some(broken)) => AtFault::Unnoticed(broken),
+            (None, None) if self.hidden_by_taps => AtFault::Hidden,
+            (None, None) => AtFault::Nobody,
         }
+    }
+
+    /// Whether entries of lists cover it by its former name. On a model that breaks a rule in a use of an operator that name said
+    /// neither, so that it is also the name of what has nothing to do with it.
+    pub fn answers_to_former_name(&self) -> bool {
+        self.broken_use().is_none()
+    }
+
+    /// The rule that is broken in a use of an operator, if one is.
+    pub(crate) fn broken_use(&self) -> Option<&Broken> {
+        self.broken.as_ref().filter(|broken| broken.operator.is_some())
     }
 
     /// Who is to blame, the operators that are left of the reduced case included.

@@ -47,6 +47,7 @@ fn evil(folder: &Path) -> Group {
         level: "all".to_owned(),
         check: None,
         symptom: Symptom::Mismatch(ErrorShape::Gross),
+        broken: None,
         culprit: Some(Culprit::alone("Sign", &[Some(&operand)])),
         hidden_by_taps: false,
         core: None,

@@ -1,6 +1,7 @@
 //! Operators along an axis of every length, and operators on shapes at which kernels end: as tables.
 
 use ir::{Attribute, Attributes, DType, DTypes, Operation, Type};
+use ops::reduction::REDUCTIONS;
 use ops::{Op, Spec};
 
 use crate::uses::Use;
@@ -30,19 +31,6 @@ struct Row {
 
 /// The longest axis of all.
 const LONGEST: i64 = 65_537;
-
-const REDUCTIONS: &[&str] = &[
-    "ReduceSum",
-    "ReduceMean",
-    "ReduceProd",
-    "ReduceMax",
-    "ReduceMin",
-    "ReduceL1",
-    "ReduceL2",
-    "ReduceLogSum",
-    "ReduceLogSumExp",
-    "ReduceSumSquare",
-];
 
 const NONE: &[(&str, i64)] = &[];
 

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
-use onnx::violate::{Checker, rules};
+use onnx::violate::{Checker, Scope, rules};
 use oracles::metamorphic::Holds;
 
 use crate::checked_in::{Mode, bring_up_to_date, root};
@@ -97,8 +97,13 @@ The last column is what `onnx.checker.check_model(model, full_check=True)` of on
 per rule (`scripts/check_violations.py`). onnxsmith's own import refuses all of them, with an error that names the rule
 and the node, value or function that breaks it (`onnx/tests/violate.rs`).
 
-| rule | clause of the standard | source | ONNX's checker |
-|---|---|---|---|
+Where whoever knows the operator has to notice (`operator` in the table), a finding is called by the rule and the operator:
+`tract | violate parameter-value of Slice | panic at …`. Each operator is checked by code of its own, so that a zero step of Slice
+and a negative count of Tile are two causes. Where whoever reads models has to notice (`model`), it makes no difference which
+operators there are: `tract | whole graph | accepted an invalid model: cycle`.
+
+| rule | clause of the standard | who has to notice | source | ONNX's checker |
+|---|---|---|---|---|
 ";
 
 fn violations() -> Result<String> {
@@ -110,7 +115,11 @@ fn violations() -> Result<String> {
             Checker::Partly(but) => format!("refuses, but {but}"),
             Checker::Blind(why) => format!("accepts: {why}"),
         };
-        writeln!(out, "| `{}` | {} | {} | {checker} |", rule.name, rule.clause, rule.source)?;
+        let who = match rule.scope {
+            Scope::Model => "model",
+            Scope::Operator => "operator",
+        };
+        writeln!(out, "| `{}` | {} | {who} | {} | {checker} |", rule.name, rule.clause, rule.source)?;
     }
     Ok(out)
 }

@@ -35,6 +35,7 @@ pub use triage::invent::UserInputs;
 use triage::invent::{DrawnInputs, NoInputs};
 use triage::oracle::Oracles;
 use triage::{NotRun, invent, oracle, stored};
+use worker::WorkerError;
 
 /// How saved cases are run.
 pub struct Replay<'a> {
@@ -302,14 +303,17 @@ fn again(folder: &CaseFolder, check: &Check, target: &Target) -> Judgement {
     }
 }
 
-/// A case whose model is not, or may not be, valid on one target.
-fn ask(folder: &CaseFolder, relaxed: &Relaxed, target: &Target) -> Judgement {
+/// What a target makes of a case whose model is not, or may not be, valid.
+pub(crate) fn asked(folder: &CaseFolder, relaxed: &Relaxed, target: &Target) -> Result<Verdict, WorkerError> {
     let inputs = folder.sets.iter().take(1).flat_map(|set| &set.inputs);
     let (interface, inputs) = Interface::taking(named(inputs), relaxed.wanted().outputs);
-    match target.run(&folder.model, &inputs, &interface) {
-        Ok(ran) => verdict(&answer::judge(target, &ran.outcome, relaxed)),
-        Err(e) => Judgement::new(Grade::Crash, e.to_string()),
-    }
+    let ran = target.run(&folder.model, &inputs, &interface)?;
+    Ok(answer::judge(target, &ran.outcome, relaxed))
+}
+
+fn ask(folder: &CaseFolder, relaxed: &Relaxed, target: &Target) -> Judgement {
+    asked(folder, relaxed, target)
+        .map_or_else(|e| Judgement::new(Grade::Crash, e.to_string()), |judged| verdict(&judged))
 }
 
 /// What it means that there are no inputs for a model that comes without. No backend was asked.

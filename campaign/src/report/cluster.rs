@@ -97,8 +97,9 @@ impl Cluster {
             covering.first().map(|(_, entry)| entry.finding.clone())
         };
         let by_name = written_up(&self.signature);
+        let former = self.formerly.iter().filter(|_| self.example.answers_to_former_name());
         let formerly: Vec<(u64, Option<String>)> =
-            self.formerly.iter().map(|(former, count)| (*count, written_up(former))).collect();
+            former.map(|(former, count)| (*count, written_up(former))).collect();
         let is_known = |of: &&(u64, Option<String>)| of.1.is_some();
         let all_known = !formerly.is_empty() && formerly.iter().all(|of| is_known(&of));
         self.known = match &by_name {

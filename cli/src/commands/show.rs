@@ -6,6 +6,7 @@ use anyhow::Context;
 use harness::case;
 use onnx::program::Program;
 use onnx::{CaseFolder, Imported};
+use triage::folder::About;
 use triage::invent::{DrawnInputs, Invented, UserInputs, invent_any};
 
 use crate::args::{Common, Show, TextForm};
@@ -43,7 +44,8 @@ pub(crate) fn run(common: Common, args: &Show) -> anyhow::Result<Exit> {
 
 fn shown(common: Common, args: &Show, folder: &CaseFolder) -> anyhow::Result<String> {
     let form = args.form.or(args.dot.then_some(TextForm::Dot));
-    if form == Some(TextForm::Program) {
+    let is_invalid = About::read(folder).is_ok_and(|about| about.relaxed.is_some());
+    if form == Some(TextForm::Program) || form.is_none() && is_invalid {
         // The message itself, so that a broken one is shown as well.
         return Ok(onnx::text::print(&folder.decode()?).to_string());
     }

@@ -1,21 +1,9 @@
 //! Reductions: of any axes, of nothing, of integers at their ends; ties, and NaN among numbers.
 
 use ir::{DType, DTypes};
+use ops::reduction::REDUCTIONS;
 
 use super::{Sheet, count, integers, near_one, none, row, tensor, wave};
-
-const REDUCTIONS: &[&str] = &[
-    "ReduceL1",
-    "ReduceL2",
-    "ReduceLogSum",
-    "ReduceLogSumExp",
-    "ReduceMax",
-    "ReduceMean",
-    "ReduceMin",
-    "ReduceProd",
-    "ReduceSum",
-    "ReduceSumSquare",
-];
 
 /// The reductions that are defined at the ends of integers.
 const OF_INTEGERS: &[&str] =

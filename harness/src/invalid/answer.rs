@@ -12,7 +12,7 @@ use crate::validity::{Expectation, Relaxed, Validity};
 pub fn judge(target: &Target, outcome: &Outcome, relaxed: &Relaxed) -> Verdict {
     let (backend, level) = (&target.backend, &target.level);
     match relaxed.expected {
-        Expectation::Refusal => judge_refusal(backend, level, outcome, &relaxed.rule, &relaxed.why),
+        Expectation::Refusal => judge_refusal(backend, level, outcome, &relaxed.broken(), &relaxed.why),
         Expectation::Survival => judge_survival(backend, level, outcome, &relaxed.why),
     }
 }

@@ -118,6 +118,7 @@ fn broken(valid: &Case, violation: &Violation, error: &onnx::Error) -> Case {
     let relaxed = Relaxed {
         level: Validity::Violate,
         rule: violation.rule.name.to_owned(),
+        operator: violation.operator.clone(),
         expected: Expectation::Refusal,
         why: format!("{}: {error}", violation.edit),
         outputs: outputs(&violation.model, &valid.model),

@@ -64,7 +64,7 @@ pub(super) fn make(index: u64, settings: &Settings, stream: Stream) -> Result<Ca
     };
     let (level, rule) = (Validity::Random, RANDOM.to_owned());
     let outputs = outputs(&model, &case.model);
-    case.relaxed = Some(Relaxed { level, rule, expected, why, outputs, onnx });
+    case.relaxed = Some(Relaxed { level, rule, operator: None, expected, why, outputs, onnx });
     Ok(case)
 }
 

@@ -6,7 +6,7 @@ use ops::schema::{self, Absence};
 use ops::spec::Place;
 
 use super::site::{Edit, Site, edit};
-use super::{Checker, Rule, Source};
+use super::{Checker, Rule, Scope, Source};
 use crate::proto::AttributeProto;
 use crate::proto::attribute_proto::AttributeType;
 
@@ -14,6 +14,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         name: "missing-attribute",
         clause: "attributes that the operator requires are there",
+        scope: Scope::Operator,
         source: Source::Schemas,
         checker: Checker::Refuses,
         says: &["it must be there"],
@@ -22,6 +23,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         name: "unknown-attribute",
         clause: "a node has no attribute that its operator lacks",
+        scope: Scope::Model,
         source: Source::Schemas,
         checker: Checker::Partly(
             "not for LayerNormalization, of which it checks the function that stands for it",
@@ -32,6 +34,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         name: "duplicate-attribute",
         clause: "the names of a node's attributes differ",
+        scope: Scope::Model,
         source: Source::Ir("Nodes"),
         checker: Checker::Refuses,
         says: &["given twice"],
@@ -40,6 +43,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         name: "attribute-type",
         clause: "an attribute has the type that the schema states",
+        scope: Scope::Operator,
         source: Source::Schemas,
         checker: Checker::Refuses,
         says: &["must be"],
@@ -48,9 +52,10 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         name: "attribute-range",
         clause: "an attribute has one of the values that the operator is defined for",
+        scope: Scope::Operator,
         source: Source::Schemas,
         checker: Checker::Partly(
-            "not names (`direction`, `mode`, `padding_mode`, `reduction`, `approximate` and mostly `auto_pad`), some of `kernel_shape` of Conv and ConvTranspose, the `group` of Conv, `num_groups`, `p`, `size`, the axes of ReverseSequence, and the `axis` of GatherElements, LpNormalization, RMSNormalization, ScatterElements and mostly LayerNormalization",
+            "not names (`direction`, `mode`, `padding_mode`, `reduction`, `approximate` and mostly `auto_pad`), some of `kernel_shape` of Conv and ConvTranspose, the `group` of Conv, the `axis` and the `block_size` of DequantizeLinear and QuantizeLinear, `num_groups`, `p`, `size`, the axes of ReverseSequence, and the `axis` of GatherElements, LpNormalization, RMSNormalization, ScatterElements and mostly LayerNormalization",
         ),
         says: &[
             "attribute `",
@@ -169,6 +174,8 @@ enum Wrong {
     AxisBeyond,
     /// An axis before the first, counted from the end.
     AxisBefore,
+    /// An axis that operand 0 lacks, where operand 1 is a list along an axis.
+    AxisOfList,
     /// A list of such an axis.
     Axes,
     /// A permutation that has 0 twice.
@@ -192,8 +199,8 @@ enum Wrong {
 }
 
 use Wrong::{
-    Axes, AxisBefore, AxisBeyond, LongPads, LongPermutation, LongSpatial, Name, Number, OtherKernel, Pads,
-    Permutation, Spatial,
+    Axes, AxisBefore, AxisBeyond, AxisOfList, LongPads, LongPermutation, LongSpatial, Name, Number,
+    OtherKernel, Pads, Permutation, Spatial,
 };
 
 impl Wrong {
@@ -205,6 +212,7 @@ impl Wrong {
         match self {
             AxisBeyond => Some(int(name, beyond)),
             AxisBefore => Some(int(name, -beyond)),
+            AxisOfList => (operands.get(1)?.rank() == 1).then(|| int(name, beyond)),
             Axes => Some(ints(name, vec![beyond])),
             Permutation => (rank > 1).then(|| ints(name, vec![0; rank])),
             LongPermutation => Some(ints(name, (0..=rank as i64).collect())),
@@ -245,15 +253,21 @@ const RANGES: &[(&[&str], &str, Wrong)] = &[
         "axis",
         AxisBefore,
     ),
+    (&["LayerNormalization", "LpNormalization", "RMSNormalization"], "axis", AxisBefore),
+    (&["DequantizeLinear", "QuantizeLinear"], "axis", AxisOfList),
+    (&["DequantizeLinear", "QuantizeLinear"], "block_size", Number(-1)),
     (&["GatherND"], "batch_dims", AxisBeyond),
+    (&["GatherND"], "batch_dims", Number(-1)),
     (&["ReverseSequence"], "batch_axis", Number(2)),
     (&["ReverseSequence"], "time_axis", Number(2)),
     (&["ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "ReduceMax", "ReduceMean"], "axes", Axes),
     (&["MeanVarianceNormalization", "ReduceMin", "ReduceProd", "ReduceSumSquare"], "axes", Axes),
     (&["Transpose"], "perm", Permutation),
     (&["Transpose"], "perm", LongPermutation),
-    (&["Cast"], "to", Number(0)),
+    (&["BitCast", "Cast"], "to", Number(0)),
+    (&["Einsum"], "equation", Name),
     (&["Conv", "ConvTranspose"], "group", Number(0)),
+    (&["Conv", "ConvTranspose"], "group", Number(-1)),
     (WINDOWS, "strides", Spatial(0)),
     (WINDOWS, "strides", LongSpatial),
     (WINDOWS, "dilations", Spatial(0)),
@@ -262,7 +276,9 @@ const RANGES: &[(&[&str], &str, Wrong)] = &[
     (WINDOWS, "pads", LongPads),
     (WINDOWS, "auto_pad", Name),
     (&["ConvTranspose"], "strides", Spatial(0)),
+    (&["ConvTranspose"], "strides", LongSpatial),
     (&["ConvTranspose"], "dilations", Spatial(0)),
+    (&["ConvTranspose"], "dilations", LongSpatial),
     (&["ConvTranspose"], "auto_pad", Name),
     (POOLS, "kernel_shape", Spatial(0)),
     (POOLS, "kernel_shape", Spatial(-1)),
@@ -270,6 +286,7 @@ const RANGES: &[(&[&str], &str, Wrong)] = &[
     (&["Conv", "ConvTranspose"], "kernel_shape", OtherKernel),
     (&["Conv", "ConvTranspose"], "kernel_shape", Spatial(0)),
     (&["GroupNormalization"], "num_groups", Number(0)),
+    (&["GroupNormalization"], "num_groups", Number(-1)),
     (&["LpNormalization"], "p", Number(3)),
     (&["LRN"], "size", Number(-1)),
     (&["DepthToSpace", "SpaceToDepth"], "blocksize", Number(0)),

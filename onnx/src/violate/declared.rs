@@ -3,7 +3,7 @@
 use ir::DTypes;
 
 use super::site::{Edit, Site, edit};
-use super::{Checker, Rule, Source};
+use super::{Checker, Rule, Scope, Source};
 use crate::proto::tensor_shape_proto::{Dimension, dimension};
 use crate::proto::{TensorShapeProto, ValueInfoProto, type_proto};
 use crate::tensor;
@@ -12,6 +12,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         name: "output-dtype",
         clause: "an output has the element type it is declared with",
+        scope: Scope::Model,
         source: Source::Ir("Graphs"),
         checker: Checker::Infers,
         says: &["it is declared"],
@@ -20,6 +21,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         name: "output-shape",
         clause: "an output has the shape it is declared with",
+        scope: Scope::Model,
         source: Source::Ir("Graphs"),
         checker: Checker::Infers,
         says: &["it is declared"],
@@ -28,6 +30,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         name: "value-type",
         clause: "a value has the type that value_info states",
+        scope: Scope::Model,
         source: Source::Proto("GraphProto.value_info"),
         checker: Checker::Infers,
         says: &["it is declared"],

@@ -1,13 +1,14 @@
 //! Rules about names and the order of nodes.
 
 use super::site::{Edit, NEW, Site, edit};
-use super::{Checker, Rule, Source};
+use super::{Checker, Rule, Scope, Source};
 use crate::proto::NodeProto;
 
 pub(super) const RULES: &[Rule] = &[
     Rule {
         name: "duplicate-name",
         clause: "every value is given by one input, initializer or node (static single assignment)",
+        scope: Scope::Model,
         source: Source::Ir("Names Within a Graph"),
         checker: Checker::Refuses,
         says: &["two inputs, initializers or nodes give it"],
@@ -16,6 +17,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         name: "dangling-edge",
         clause: "every operand names an input, an initializer or the output of a node",
+        scope: Scope::Model,
         source: Source::Ir("Nodes"),
         checker: Checker::Refuses,
         says: &["no input, initializer or node gives it"],
@@ -24,6 +26,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         name: "undefined-output",
         clause: "every output of the graph is a value of the graph",
+        scope: Scope::Model,
         source: Source::Ir("Graphs"),
         checker: Checker::Refuses,
         says: &["no input, initializer or node gives it"],
@@ -32,6 +35,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         name: "cycle",
         clause: "the graph is free of cycles",
+        scope: Scope::Model,
         source: Source::Ir("Graphs"),
         checker: Checker::Refuses,
         says: &["form a cycle"],
@@ -40,6 +44,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         name: "unsorted",
         clause: "nodes are in topological order",
+        scope: Scope::Model,
         source: Source::Ir("Graphs"),
         checker: Checker::Refuses,
         says: &["not sorted"],

@@ -5,7 +5,7 @@ use ops::Spec;
 use ops::spec::Place;
 
 use super::site::{self, Edit, NEW, Operand, Site, edit};
-use super::{Checker, Rule, Source};
+use super::{Checker, Rule, Scope, Source};
 use crate::import::domain;
 use crate::names::static_slots;
 use crate::proto::{NodeProto, OperatorSetIdProto};
@@ -15,6 +15,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         name: "unknown-operator",
         clause: "a node names an operator of its domain, or a function of the model",
+        scope: Scope::Model,
         source: Source::Ir("Nodes"),
         checker: Checker::Refuses,
         says: &["ONNX has no such operator"],
@@ -23,6 +24,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         name: "unknown-domain",
         clause: "the domain of every node is imported",
+        scope: Scope::Model,
         source: Source::Ir("Operator Sets"),
         checker: Checker::Refuses,
         says: &["is not imported"],
@@ -31,6 +33,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         name: "missing-opset",
         clause: "the model imports an opset of each domain that it uses, the default one included",
+        scope: Scope::Model,
         source: Source::Proto("ModelProto.opset_import"),
         checker: Checker::Refuses,
         says: &["is not imported", "imports no opset"],
@@ -39,6 +42,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         name: "opset-too-old",
         clause: "operators, their operands and their element types are those of the opset that is imported",
+        scope: Scope::Model,
         source: Source::Ir("Operator Sets"),
         checker: Checker::Infers,
         says: &["opset"],
@@ -47,6 +51,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         name: "initializer-size",
         clause: "the data of a tensor has as many elements as its dims say",
+        scope: Scope::Model,
         source: Source::Proto("TensorProto.raw_data"),
         checker: Checker::Partly("not if there are more data than the dims say"),
         says: &["bytes"],
@@ -55,6 +60,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         name: "duplicate-initializer",
         clause: "the names of initializers differ",
+        scope: Scope::Model,
         source: Source::Proto("GraphProto.initializer"),
         checker: Checker::Refuses,
         says: &["two inputs, initializers or nodes give it"],
@@ -63,6 +69,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         name: "call-inputs",
         clause: "a call of a function has no more operands than the function has parameters",
+        scope: Scope::Model,
         source: Source::Ir("Functions"),
         checker: Checker::Blind("it does not count the operands of calls"),
         says: &["parameters and is called with"],
@@ -71,6 +78,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         name: "recursive-function",
         clause: "no function calls itself",
+        scope: Scope::Model,
         source: Source::Proto("ModelProto.functions"),
         checker: Checker::Refuses,
         says: &["it calls itself"],
@@ -79,6 +87,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         name: "duplicate-function",
         clause: "domain, name and overload of functions differ",
+        scope: Scope::Model,
         source: Source::Proto("ModelProto.functions"),
         checker: Checker::Refuses,
         says: &["it is defined twice"],

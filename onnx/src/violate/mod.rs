@@ -9,6 +9,7 @@
 //! |---|---|
 //! | `edges` | names, and the order of nodes |
 //! | `operands` | how many operands and results a node has, and their types |
+//! | `sizes` | the sizes of operands |
 //! | `attributes` | attributes |
 //! | `parameters` | operands whose values say what an operator does |
 //! | `declared` | declared types |
@@ -25,6 +26,7 @@ mod environment;
 mod operands;
 mod parameters;
 mod site;
+mod sizes;
 
 use std::collections::BTreeMap;
 
@@ -42,6 +44,8 @@ pub struct Rule {
     pub name: &'static str,
     /// What the standard says.
     pub clause: &'static str,
+    /// Who has to notice.
+    pub scope: Scope,
     /// Where the standard says so: a section of IR.md, a message of onnx.proto, or the operators' schemas.
     pub source: Source,
     /// Whether ONNX's checker notices.
@@ -49,6 +53,15 @@ pub struct Rule {
     /// Words of which every error of import about this rule has one.
     says: &'static [&'static str],
     edit: fn(&mut Site) -> Option<Edit>,
+}
+
+/// Who has to notice that a model breaks a rule.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Scope {
+    /// Whoever reads models: it makes no difference which operators a model has.
+    Model,
+    /// Whoever knows the operator of the one node that breaks the rule: each operator is checked by code of its own.
+    Operator,
 }
 
 /// A part of the standard.
@@ -97,6 +110,8 @@ pub struct Violation {
     pub model: ModelProto,
     /// The name of the node, value, domain, function or operator that breaks it.
     pub subject: String,
+    /// The operator of the node that breaks it, if it is a rule about the use of one operator.
+    pub operator: Option<String>,
     /// What was done, in a few words.
     pub edit: String,
 }
@@ -126,9 +141,17 @@ pub enum NotRefused {
 
 /// Every rule, in the order of the documentation.
 pub fn rules() -> impl Iterator<Item = &'static Rule> {
-    [edges::RULES, operands::RULES, attributes::RULES, parameters::RULES, declared::RULES, environment::RULES]
-        .into_iter()
-        .flatten()
+    [
+        edges::RULES,
+        operands::RULES,
+        sizes::RULES,
+        attributes::RULES,
+        parameters::RULES,
+        declared::RULES,
+        environment::RULES,
+    ]
+    .into_iter()
+    .flatten()
 }
 
 /// The rule of that name.
@@ -142,7 +165,11 @@ impl Rule {
     pub fn violate(&'static self, model: &ModelProto, stream: Stream) -> Option<Violation> {
         let mut site = Site::new(model, stream.child(self.name).rng())?;
         let Edit { subject, what } = (self.edit)(&mut site)?;
-        Some(Violation { rule: self, model: site.finish(), subject, edit: what })
+        let operator = match self.scope {
+            Scope::Model => None,
+            Scope::Operator => site.operator_of(&subject),
+        };
+        Some(Violation { rule: self, model: site.finish(), subject, operator, edit: what })
     }
 }
 

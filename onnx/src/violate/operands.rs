@@ -8,21 +8,23 @@ use ops::Spec;
 use ops::spec::Arity;
 
 use super::site::{self, Edit, NEW, Operand, Site, edit};
-use super::{Checker, Rule, Source};
+use super::{Checker, Rule, Scope, Source};
 use crate::names::static_slots;
 
 pub(super) const RULES: &[Rule] = &[
     Rule {
         name: "missing-input",
         clause: "operands that the operator requires are there",
+        scope: Scope::Operator,
         source: Source::Schemas,
-        checker: Checker::Infers,
+        checker: Checker::Refuses,
         says: &["is missing", "it must be there"],
         edit: missing_input,
     },
     Rule {
         name: "extra-input",
         clause: "an operator has no more operands than its schema",
+        scope: Scope::Operator,
         source: Source::Schemas,
         checker: Checker::Refuses,
         says: &["at most"],
@@ -31,6 +33,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         name: "extra-output",
         clause: "an operator has no more outputs than its schema",
+        scope: Scope::Operator,
         source: Source::Schemas,
         checker: Checker::Refuses,
         says: &["are named, but there"],
@@ -39,6 +42,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         name: "operand-dtype",
         clause: "an operand has one of the element types that the schema allows",
+        scope: Scope::Operator,
         source: Source::Schemas,
         checker: Checker::Infers,
         says: &["must be one of", "operands must have one dtype"],
@@ -47,6 +51,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         name: "mixed-dtypes",
         clause: "operands that share a type variable have one element type",
+        scope: Scope::Operator,
         source: Source::Schemas,
         checker: Checker::Infers,
         says: &["operands must have one dtype"],
@@ -55,6 +60,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         name: "operand-rank",
         clause: "an operand has the rank that the operator is defined for",
+        scope: Scope::Operator,
         source: Source::Schemas,
         checker: Checker::Partly(
             "not for InstanceNormalization, the weights of a Conv with `kernel_shape`, and some of BatchNormalization",
@@ -65,6 +71,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         name: "broken-broadcast",
         clause: "sizes that broadcast are equal, or one of them is 1",
+        scope: Scope::Operator,
         source: Source::Broadcasting,
         checker: Checker::Partly("not for PRelu, whose slope it does not look at"),
         says: &["do not broadcast", "must equal"],
@@ -78,12 +85,18 @@ fn positions(spec: &Spec, opset: u32) -> usize {
     data + static_slots(spec, opset).len()
 }
 
-/// The first operand goes, alone or with all others, or one goes that is a parameter.
+/// An operand goes that must be there, data or a parameter; the first, perhaps with all others.
 fn missing_input(site: &mut Site) -> Option<Edit> {
-    let requires = |spec: &Spec| spec.inputs.first().is_some_and(|port| port.arity != Arity::Optional);
-    let first = site.operators().into_iter().filter(|(_, spec)| requires(spec)).map(|(node, _)| (node, 0));
+    let is_required = |(operand, spec): &(Operand, &'static Spec)| {
+        spec.port(operand.port).is_some_and(|port| match port.arity {
+            Arity::One => true,
+            Arity::Optional => false,
+            Arity::Variadic => operand.port == 0,
+        })
+    };
+    let data = site.operands().into_iter().filter(is_required).map(|(o, _)| (o.node, o.position));
     let parameters = site.parameters().into_iter().filter(|parameter| parameter.is_required);
-    let places = first.chain(parameters.map(|parameter| (parameter.node, parameter.position)));
+    let places = data.chain(parameters.map(|parameter| (parameter.node, parameter.position)));
     let (node, position) = site.choose(places.collect())?;
     let all = position == 0 && site.coin();
     let inputs = &mut site.node(node).input;

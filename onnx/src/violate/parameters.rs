@@ -5,15 +5,17 @@
 //! engine may do as it likes: no row has it.
 
 use ir::{DType, Tensor, Type};
+use ops::reduction::REDUCTIONS;
 
 use super::site::{Edit, NEW, Parameter, Site, edit};
-use super::{Checker, Rule, Source};
+use super::{Checker, Rule, Scope, Source};
 use crate::tensor;
 
 pub(super) const RULES: &[Rule] = &[
     Rule {
         name: "parameter-axes",
         clause: "the axes that an operand names are there, and such as the operator takes",
+        scope: Scope::Operator,
         source: Source::Schemas,
         checker: Checker::Partly("not for CumSum and CumProd"),
         says: &["is outside of rank", "is named twice", "must equal"],
@@ -22,6 +24,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         name: "parameter-length",
         clause: "a list that is an operand has an entry for each axis that it is about",
+        scope: Scope::Operator,
         source: Source::Schemas,
         checker: Checker::Partly("not for a Pad of no axes"),
         says: &["entries instead of"],
@@ -30,6 +33,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         name: "parameter-value",
         clause: "sizes, counts and steps that are an operand are such as the operator is defined for",
+        scope: Scope::Operator,
         source: Source::Schemas,
         checker: Checker::Infers,
         says: &[
@@ -60,19 +64,6 @@ const fn row(
 ) -> Row {
     Row { operators, name, wrong }
 }
-
-const REDUCTIONS: &[&str] = &[
-    "ReduceL1",
-    "ReduceL2",
-    "ReduceLogSum",
-    "ReduceLogSumExp",
-    "ReduceMax",
-    "ReduceMean",
-    "ReduceMin",
-    "ReduceProd",
-    "ReduceSum",
-    "ReduceSumSquare",
-];
 
 const AXES: &[Row] = &[
     row(REDUCTIONS, "axes", outside),

@@ -201,14 +201,22 @@ impl Site {
         self.ty(&self.graph.node[operand.node].input[operand.position])
     }
 
-    /// Gives an operand another type: it becomes an initializer of zeros.
+    /// Gives an operand another type: it becomes an initializer of zeros, or of ones where something is divided by it.
     pub(super) fn retype(&mut self, operand: Operand, ty: &Type) -> Edit {
-        self.graph.initializer.push(tensor::to_proto(NEW, &Tensor::zeros(ty)));
-        let Operand { node, position, .. } = operand;
+        let Operand { node, position, port } = operand;
+        let divides = port == 1 && ["Div", "Mod"].contains(&self.graph.node[node].op_type());
+        let constant = Tensor::from_i128_fn(ty, |_| i128::from(divides));
+        self.graph.initializer.push(tensor::to_proto(NEW, &constant));
         let was = std::mem::replace(&mut self.node(node).input[position], NEW.to_owned());
         let was = self.ty(&was).map_or_else(String::new, ToString::to_string);
         let what = format!("operand {position} of {} is {ty} instead of {was}", self.label(node));
         edit(self.graph.node[node].name(), what)
+    }
+
+    /// The operator of the node of a name.
+    pub(super) fn operator_of(&self, node: &str) -> Option<String> {
+        let named = self.graph.node.iter().find(|n| n.name() == node)?;
+        Some(named.op_type().to_owned())
     }
 
     /// A node for messages.

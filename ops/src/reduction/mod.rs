@@ -7,5 +7,5 @@ pub mod top_k;
 
 pub use arg::{Arg, ArgFn};
 pub use cumulative::{Cumulative, CumulativeFn};
-pub use reduce::{Reduce, ReduceFn};
+pub use reduce::{REDUCTIONS, Reduce, ReduceFn};
 pub use top_k::TopK;

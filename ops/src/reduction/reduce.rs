@@ -2,6 +2,7 @@
 
 use ir::format::FloatFormat;
 
+use crate::family::names;
 use crate::prelude::*;
 
 attributes! {
@@ -65,6 +66,9 @@ functions! {
         LogSumExp = "ReduceLogSumExp",
     }
 }
+
+/// The names of these operators.
+pub const REDUCTIONS: &[&str] = &names::<_, { ROWS.len() }>(ROWS);
 
 impl ReduceFn {
     /// Whether twice the elements give twice the result, and so for every power of two.

@@ -3,17 +3,18 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use ir::{Tensor, Type};
+use ir::{DType, Tensor, Type};
 use onnx::CaseFolder;
 use onnx::case::{DataSet, NamedDatum};
 use ops::Model;
-use oracles::Check;
+use oracles::{Broken, Check};
 use serde::Deserialize;
 use toml::Spanned;
 
 use super::content::{KnownError, line_of, wrong};
 use crate::folder::{About, DERIVED};
 use harness::case;
+use harness::validity::Relaxed;
 
 /// How a case is kept.
 #[derive(Clone, PartialEq, Debug)]
@@ -35,6 +36,8 @@ pub enum Kept {
         why: String,
         /// The question that shows the finding, if it is not comparison with the reference.
         check: Option<Check>,
+        /// What is wrong with the model, if that is the finding: that the engine does not refuse it as it should.
+        relaxed: Option<Relaxed>,
     },
 }
 
@@ -44,6 +47,8 @@ pub enum Kept {
 pub(super) struct CaseKeys {
     check: Option<Spanned<String>>,
     bytes: Option<String>,
+    rule: Option<String>,
+    operator: Option<String>,
     model: Option<Spanned<String>>,
     #[serde(default)]
     inputs: BTreeMap<String, Spanned<String>>,
@@ -55,17 +60,24 @@ impl CaseKeys {
     /// What the keys of a text say; `file` is for messages.
     pub(super) fn keep(keys: Spanned<Self>, text: &str, file: &Path) -> Result<Kept, KnownError> {
         let at = keys.span().start;
-        let Self { check, bytes, model, inputs, outputs } = keys.into_inner();
+        let Self { check, bytes, rule, operator, model, inputs, outputs } = keys.into_inner();
         let check = check
             .map(|words| asked(words.get_ref()).map_err(|why| wrong(text, file, words.span().start, why)));
         let check = check.transpose()?;
-        let words = match (model, bytes) {
-            (Some(words), None) => words,
-            (None, Some(why)) if inputs.is_empty() && outputs.is_empty() => {
-                return Ok(Kept::Bytes { why, check });
+        let broken = rule.map(|rule| Broken { rule, operator });
+        let words = match (model, bytes, broken) {
+            (Some(words), None, None) => words,
+            (None, Some(why), None) if inputs.is_empty() && outputs.is_empty() => {
+                return Ok(Kept::Bytes { why, check, relaxed: None });
             }
-            (Some(_), Some(_)) | (None, _) => {
-                let why = "a case has either `model`, `inputs` and `outputs`, or `bytes`: why it is no text";
+            (None, Some(why), Some(broken)) if inputs.is_empty() => {
+                let outputs = wanted(outputs, text, file)?;
+                let relaxed = Some(Relaxed::refused(broken, why.clone(), outputs));
+                return Ok(Kept::Bytes { why, check, relaxed });
+            }
+            (_, _, _) => {
+                let why = "a case has either `model`, `inputs` and `outputs`, or `bytes`: why it is no text; \
+                           and `rule` and the dtypes of `outputs`, if the model breaks one";
                 return Err(wrong(text, file, at, why));
             }
         };
@@ -110,6 +122,19 @@ impl Values<'_> {
     }
 }
 
+/// The outputs to ask for of a model that is not valid, each given with its dtype.
+fn wanted(
+    given: BTreeMap<String, Spanned<String>>,
+    text: &str,
+    file: &Path,
+) -> Result<Vec<(String, DType)>, KnownError> {
+    let dtype = |(name, words): (String, Spanned<String>)| {
+        let unknown = || wrong(text, file, words.span().start, format!("`{}` is no dtype", words.get_ref()));
+        Ok((name, words.get_ref().parse().map_err(|_| unknown())?))
+    };
+    given.into_iter().map(dtype).collect()
+}
+
 /// What a string of a file says in the text form, with the place in the file where it is wrong.
 fn parsed<T>(words: &Spanned<String>, text: &str, file: &Path) -> Result<T, KnownError>
 where
@@ -149,8 +174,8 @@ impl Kept {
         if folder.rewritten.is_some() {
             return Err("it is two models".to_owned());
         }
-        if about.relaxed.is_some() {
-            return Err("its model is not valid".to_owned());
+        if let Some(relaxed) = about.relaxed {
+            return Err(relaxed.why);
         }
         let [DataSet { inputs, outputs, .. }] = &folder.sets[..] else {
             return Err(format!("it has {} data sets", folder.sets.len()));
@@ -171,8 +196,9 @@ impl Kept {
 
     /// The case, whose bytes, if that is how it is kept, are in the folder `at`.
     pub fn folder(&self, at: &Path) -> Result<CaseFolder, onnx::Error> {
-        let about =
-            About { tolerance: Some(DERIVED.to_owned()), check: self.check().cloned(), ..About::default() };
+        let relaxed = self.relaxed().cloned();
+        let tolerance = relaxed.is_none().then(|| DERIVED.to_owned());
+        let about = About { tolerance, check: self.check().cloned(), relaxed, ..About::default() };
         let json = Some(serde_json::to_vec_pretty(&about).unwrap_or_default());
         match self {
             Self::Text { model, inputs, outputs, .. } => {
@@ -183,6 +209,14 @@ impl Kept {
                 Ok(CaseFolder { model: case::export(model)?.into(), sets: vec![set], json, rewritten: None })
             }
             Self::Bytes { .. } => Ok(CaseFolder { json, ..CaseFolder::read(at)? }),
+        }
+    }
+
+    /// What is wrong with the model, if that is the finding.
+    pub fn relaxed(&self) -> Option<&Relaxed> {
+        match self {
+            Self::Text { .. } => None,
+            Self::Bytes { relaxed, .. } => relaxed.as_ref(),
         }
     }
 

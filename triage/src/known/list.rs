@@ -83,10 +83,11 @@ impl Known {
         self.entries.iter().enumerate().filter(move |(_, entry)| matches(entry))
     }
 
-    /// The entries that cover a finding under its name, or else under the one that it had before findings were reduced.
+    /// The entries that cover a finding under its name, or else, where that may be, under the one that it had before findings were
+    /// reduced.
     pub fn covering_finding(&self, version: &str, finding: &Finding) -> Vec<(usize, &KnownEntry)> {
         let by_name = self.covering(version, &finding.signature().to_string());
-        if !by_name.is_empty() {
+        if !by_name.is_empty() || !finding.answers_to_former_name() {
             return by_name;
         }
         self.covering(version, &finding.former_signature().to_string())
@@ -227,6 +228,8 @@ pub(super) fn parse_version(text: &str) -> Option<Version> {
 
 #[cfg(test)]
 mod tests {
+    use oracles::{Broken, Symptom, Verdict};
+
     use super::*;
 
     const LIST: &str = r#"
@@ -281,6 +284,23 @@ expires = "2026-01-31"
         assert_eq!(known.expired(), ["rten | Sign *"]);
         assert_eq!(parse(LIST, "2026-01-31").unwrap().covering("0.27", signature).len(), 2);
         assert_eq!(parse(LIST, "2027-07-01").unwrap().entries().len(), 0);
+    }
+
+    #[test]
+    fn what_breaks_a_rule_in_a_use_of_an_operator_is_not_covered_by_what_names_neither() {
+        let Verdict::Bug(finding) = Verdict::bug("rten", "all", Symptom::WrongType, String::new()) else {
+            panic!("it is a bug");
+        };
+        let broken = |operator: Option<&str>| {
+            let operator = operator.map(str::to_owned);
+            Finding { broken: Some(Broken { rule: "cycle".to_owned(), operator }), ..*finding.clone() }
+        };
+        let known = parse(&LIST.replace("rten | Sign *", "rten | whole graph | *"), "2026-01-01").unwrap();
+        let covering = |finding: &Finding| known.covering_finding("0.27", finding).len();
+        assert_eq!([&*finding, &broken(None), &broken(Some("Sign"))].map(covering), [1, 1, 0]);
+        let own =
+            parse(&LIST.replace("rten | Sign *", "rten | violate * of Sign | *"), "2026-01-01").unwrap();
+        assert_eq!(own.covering_finding("0.27", &broken(Some("Sign"))).len(), 1);
     }
 
     #[test]

@@ -4,6 +4,7 @@ use std::cmp::Ordering;
 use std::fmt;
 
 use ir::text::wildcard;
+use oracles::Broken;
 use serde::Deserialize;
 use worker::FaultKind;
 
@@ -36,6 +37,10 @@ impl Pattern {
             Some(found) => (found, IN_CONTEXT),
             None => (found, ""),
         };
+        if found.starts_with(Broken::TOLD) {
+            let wider = Self([engine, found, symptom].join(SEPARATOR));
+            return if wider.matches(name) { wider } else { Self(name.to_owned()) };
+        }
         // Behind the operators stand a dtype and a class of shapes.
         let operators = found.rsplitn(3, ' ').last().unwrap_or(found);
         let open = match subject.strip_suffix(IN_CONTEXT).unwrap_or(subject).split_once(' ') {
@@ -112,6 +117,9 @@ mod tests {
         let fused = "e | Add + Exp f32 dense in context | rejected at run: no";
         let wide = "e | whole graph, hidden by taps | rejected *";
         assert_eq!(renamed(wide, fused), "e | Add + Exp * in context | rejected *");
+        let broken = "e | violate parameter-value of Slice | panic at here: no";
+        assert_eq!(renamed("e | whole graph | panic at *", broken), broken.replace("here: no", "*"));
+        assert_eq!(renamed("e | whole graph*", broken), broken);
         assert_eq!(renamed(wide, "e | graph of 7 f32 dense | rejected"), "e | graph of 7 * | rejected");
     }
 }

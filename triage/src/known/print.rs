@@ -6,6 +6,8 @@ use std::fmt::{self, Display, Formatter};
 use ir::Tensor;
 use semver::VersionReq;
 
+use harness::validity::Relaxed;
+
 use super::case::Kept;
 use super::list::KnownEntry;
 use super::write_up::WriteUp;
@@ -46,7 +48,10 @@ impl Display for Kept {
                 values("inputs", inputs)?;
                 values("outputs", outputs)
             }
-            Self::Bytes { why, .. } => pair(f, "bytes", why),
+            Self::Bytes { why, relaxed, .. } => {
+                pair(f, "bytes", why)?;
+                relaxed.as_ref().map_or(Ok(()), |relaxed| broken(f, relaxed))
+            }
         }
     }
 }
@@ -60,6 +65,15 @@ impl Display for KnownEntry {
         pair(f, "expires", &self.expires.to_string())?;
         optional(f, "note", self.note.as_deref())
     }
+}
+
+/// What is wrong with a model that is kept as bytes, and the outputs to ask for.
+fn broken(f: &mut Formatter<'_>, Relaxed { rule, operator, outputs, .. }: &Relaxed) -> fmt::Result {
+    pair(f, "rule", rule)?;
+    optional(f, "operator", operator.as_deref())?;
+    outputs
+        .iter()
+        .try_for_each(|(name, dtype)| pair(f, &format!("outputs.{}", key(name)), &dtype.to_string()))
 }
 
 fn pair(f: &mut Formatter<'_>, key: &str, text: &str) -> fmt::Result {

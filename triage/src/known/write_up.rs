@@ -194,6 +194,10 @@ impl std::fmt::Display for Upstream {
 
 #[cfg(test)]
 mod tests {
+    use harness::validity::Relaxed;
+    use ir::DType;
+    use oracles::Broken;
+
     use super::*;
 
     const TEXT: &str = r#"says = 'Sign(0) = 1'
@@ -252,6 +256,12 @@ outputs.y = 'f32[1] {0.0}'
         assert_eq!(of(&only.replace("shows = 'rten | whole graph | wrong type'\n", "")), [true; 3]);
     }
 
+    const WHY: &str = "an attribute twice";
+
+    fn kept(relaxed: Option<Relaxed>) -> Kept {
+        Kept::Bytes { why: WHY.to_owned(), check: None, relaxed }
+    }
+
     #[test]
     fn what_is_printed_is_read_back() {
         let plain = parse(TEXT).unwrap();
@@ -268,9 +278,18 @@ outputs.y = 'f32[1] {0.0}'
             ..plain
         };
         assert_eq!(parse(&full.to_string()).unwrap(), full);
-        let bytes =
-            WriteUp { case: Kept::Bytes { why: "an attribute twice".to_owned(), check: None }, ..full };
+        let bytes = WriteUp { case: kept(None), ..full };
         assert_eq!(parse(&bytes.to_string()).unwrap(), bytes);
+        let broken = |operator: Option<&str>| Broken {
+            rule: "duplicate-attribute".to_owned(),
+            operator: operator.map(str::to_owned),
+        };
+        for operator in [None, Some("Slice")] {
+            let outputs = vec![("y 1".to_owned(), DType::F16)];
+            let relaxed = Relaxed::refused(broken(operator), WHY.to_owned(), outputs);
+            let invalid = WriteUp { case: kept(Some(relaxed)), ..bytes.clone() };
+            assert_eq!(parse(&invalid.to_string()).unwrap(), invalid);
+        }
     }
 
     #[test]

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
+use harness::validity::Expectation;
 use onnx::CaseFolder;
 use triage::folder::About;
 use triage::known::{Covered, Date, ENGINE, FILE, Judgement, Kept, Pattern, Upstream, WriteUp};
@@ -36,9 +37,11 @@ pub(super) fn add(root: &Path, case: &Path, name: &str, today: Date) -> Result<(
 
     let saved = stored::read(case).with_context(|| format!("cannot read {}", case.display()))?;
     let about = About::read(&saved).context("cannot read case.json")?;
-    let (found, check) = (about.findings, about.check);
+    let About { findings: found, check, relaxed, .. } = about;
+    let is_decided = relaxed.as_ref().is_none_or(|relaxed| relaxed.expected == Expectation::Refusal);
+    ensure!(is_decided, "nobody knows whether its model is valid, so nobody can say what is right");
     let covered = |signature: String| Covered { pattern: Pattern::from(signature), note: None };
-    let kept = Kept::of(&saved).unwrap_or_else(|why| Kept::Bytes { why, check });
+    let kept = Kept::of(&saved).unwrap_or_else(|why| Kept::Bytes { why, check, relaxed });
     let bytes = matches!(kept, Kept::Bytes { .. });
     let finding = WriteUp {
         says: found.first().map(|f| f.detail.clone()).unwrap_or_default(),
