@@ -87,10 +87,11 @@ impl Program {
     }
 }
 
-/// Whether a name is an identifier of C, as ONNX's text asks for.
+/// Whether a name is an identifier of C, as ONNX's text asks for, or means something here.
 fn is_plain(name: &str) -> bool {
-    let is_letter = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '.';
-    name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') && name.chars().all(is_letter)
+    let is_letter = |c: char| c.is_ascii_alphabetic() || c == '_';
+    names::is_alias(name)
+        || name.starts_with(is_letter) && name.chars().all(|c| is_letter(c) || c.is_ascii_digit())
 }
 
 impl Scope {
