@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Body, Program, Scope, ValueId};
+use super::{Body, Initializer, Program, Scope, ValueId};
 use crate::names;
 use crate::proto::TensorProto;
 use crate::tensor::elements::is_in_field;
@@ -31,7 +31,9 @@ impl Program {
             }
         };
         let Body { initializers, nodes, .. } = &self.main.body;
-        initializers.iter().for_each(|initializer| add(&initializer.tensor, Some(initializer.value)));
+        for Initializer { value, tensor } in initializers {
+            add(tensor, Some(*value));
+        }
         let constants = nodes.iter().filter(|node| node.rest.op_type() == "Constant");
         for (node, attribute) in constants.flat_map(|node| node.attributes.iter().map(move |a| (node, a))) {
             attribute.rest.t.iter().for_each(|tensor| add(tensor, node.outputs.first().copied().flatten()));
