@@ -86,6 +86,11 @@ pub const FAULTS: &[WrongProgram] = &[
         of: unsaid_function,
     },
     WrongProgram {
+        form: "former opset",
+        does: "axes that are an attribute are not read: all are meant",
+        of: all_axes,
+    },
+    WrongProgram {
         form: "tensor fields",
         does: "the bits of narrow floats in int32_data are read as numbers",
         of: bits_as_numbers,
@@ -158,6 +163,17 @@ fn bits_as_numbers(program: &Program) -> Option<Program> {
         let bits = stored.get(&value).filter(|bits| !bits.is_empty())?;
         let is_narrow = matches!(old.dtype(), ir::DType::F16 | ir::DType::BF16);
         is_narrow.then(|| Tensor::from_f64_fn(&old.ty(), |i| f64::from(bits[i])))
+    })
+}
+
+fn all_axes(program: &Program) -> Option<Program> {
+    let is_former = program.has_former_opset();
+    with_node(program, &mut |node| {
+        let before = node.attributes.len();
+        if is_former && node.rest.op_type() == "ReduceSum" {
+            node.attributes.retain(|attribute| attribute.rest.name() != "axes");
+        }
+        node.attributes.len() < before
     })
 }
 

@@ -10,7 +10,7 @@ use rand::RngExt;
 
 use crate::composite::Placed;
 use crate::draft::Draft;
-use crate::{branch, coincidence, computed, constants, repeat, said, scan, sizes, spelled, stored};
+use crate::{branch, coincidence, computed, constants, former, repeat, said, scan, sizes, spelled, stored};
 
 /// A form of programs.
 #[derive(Clone, Copy)]
@@ -33,7 +33,7 @@ pub const OVERRIDDEN_DEFAULT: &str = "overridden default";
 
 /// All forms, in the order in which they come in: parameters before the constants that they are, bodies
 /// inside each other, and then what is said of types, because it depends on all else. What tensors are stored as, and names, depend on nothing.
-pub const FORMS: [Form; 16] = [
+pub const FORMS: [Form; 17] = [
     Form {
         name: "spelled parameter",
         about: "a parameter in other words: -1 and 0 in Reshape, 1 in Expand, INT64_MAX as an end, an axis from the other end",
@@ -117,6 +117,12 @@ pub const FORMS: [Form; 16] = [
         about: "the types of some values inside are not said, or of none",
         share: 0.25,
         write: said::write,
+    },
+    Form {
+        name: "former opset",
+        about: "a model of opset 7 to 12: axes and splits are attributes, and what came later is not there",
+        share: 0.5,
+        write: former::write,
     },
     Form {
         name: "tensor fields",

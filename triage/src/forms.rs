@@ -43,6 +43,8 @@ pub(crate) enum ProgramForm {
     Fields,
     /// Names that are no identifiers, or of several nodes.
     Names,
+    /// An opset before those that flat models are written in.
+    FormerOpset,
 }
 
 impl ProgramForm {
@@ -60,6 +62,7 @@ impl ProgramForm {
             Self::Constants => "form Constant",
             Self::Fields => "form tensor fields",
             Self::Names => "form names",
+            Self::FormerOpset => "form opset",
         }
     }
 
@@ -160,7 +163,28 @@ impl<'p> Forms<'p> {
             let about = held.way.is_empty().then(|| gives(self.program, held.at)).flatten();
             all.extend(without.map(|(form, program)| Undone { form, about, program }));
         }
+        // This undoes all others, too.
+        all.extend(self.of_today());
         all
+    }
+
+    /// The model that a program of a former opset leads to.
+    fn of_today(&self) -> Option<Undone> {
+        if !self.program.has_former_opset() {
+            return None;
+        }
+        let model = lead(self.program, self.inputs).ok()?.model;
+        let program = Program::read(onnx::export::export(&model).ok()?).ok()?;
+        let first = self.program.main.body.nodes.first();
+        let about = first.and_then(|node| node.outputs.first().copied().flatten());
+        Some(Undone { form: ProgramForm::FormerOpset, about, program })
+    }
+
+    /// The name of the operator of the program, where it has no other.
+    pub(crate) fn only_operator(&self) -> Option<&str> {
+        let names: BTreeSet<&str> =
+            self.program.main.body.nodes.iter().map(|node| node.rest.op_type()).collect();
+        names.first().copied().filter(|_| names.len() == 1)
     }
 
     /// The program with the elements of tensors as bytes: of those of each element type, and of all.
@@ -308,6 +332,7 @@ pub(crate) fn count(program: &Program) -> usize {
         program.without_constant_nodes().is_some(),
         !program.types_in_fields().is_empty(),
         program.with_plain_names().is_some(),
+        program.has_former_opset(),
     ];
     held(program).len() + kinds.into_iter().filter(|&has| has).count()
 }

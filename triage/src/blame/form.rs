@@ -83,6 +83,10 @@ impl Suspect<'_> {
                     ProgramForm::Parameters => self
                         .parameter_of(target, finding, &forms, &inputs)?
                         .unwrap_or((form.name().to_owned(), about)),
+                    ProgramForm::FormerOpset => {
+                        let of = forms.only_operator().map(|name| format!("{} of {name}", form.name()));
+                        (of.unwrap_or(form.name().to_owned()), about)
+                    }
                     _ => (form.name().to_owned(), about),
                 };
                 // A form has no dtype, but what it gives or takes has.
