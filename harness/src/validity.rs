@@ -34,7 +34,7 @@ pub enum Expectation {
 pub struct Relaxed {
     /// How the model was made.
     pub level: Validity,
-    /// The rule that it breaks, or [`RANDOM`](crate::invalid::RANDOM).
+    /// The rule that it breaks, or [`RANDOM`].
     pub rule: String,
     /// The operator, if it is a rule about the use of one.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -151,6 +151,17 @@ fn a_default_that_is_written_out_is_none_the_less_one() {
 }
 
 #[test]
+fn operands_of_one_type_parameter_have_one_dtype_and_a_loop_carried_something() {
+    let mixed = "e = Constant<value = double[1] {2.0}>() y = Pow(x, e)";
+    assert!(why(11, "float[2]", mixed).contains("operand 0 is f32: both are T in opset 11"));
+    assert!(read(12, "float[2]", mixed).is_ok());
+    let idle = "n = Constant<value = int64 {2}>() t = Constant<value = bool {1}>() \
+                y = Loop(n, t) <body = b (int64 i, bool go) => (bool go, float[2] p) { p = Neg(x) }>";
+    assert!(why(10, "float[2]", idle).contains("operand"));
+    assert!(read(11, "float[2]", idle).is_ok());
+}
+
+#[test]
 fn what_meant_something_else_or_was_not_there_is_refused() {
     let hot = "n = Constant<value = int64[1] {3}>() v = Constant<value = float[2] {0.0, 1.0}>() y = OneHot(x, n, v)";
     assert!(why(9, "int64[2]", hot).contains("as defined in opset 9"));

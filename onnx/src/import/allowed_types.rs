@@ -3,8 +3,10 @@
 //! What an operator is read as has the types of today. A model that is older, or gives a node what it never took, is for no runtime to
 //! accept.
 
+use std::collections::BTreeMap;
+
 use ir::DType;
-use ops::schema::{self, Others, Parameter, Schema};
+use ops::schema::{self, Arity, Others, Parameter, Schema};
 
 use super::context::{Context, domain};
 use super::frame::Bound;
@@ -45,7 +47,34 @@ impl<'n> Definition<'n> {
 
     /// Requires that each operand may have the type that it has. What is left out, the signature asks for.
     pub(super) fn check_operands(&self, walk: &Walk<'_, '_>, node: &Node) -> Result<(), Error> {
-        self.check(walk, "operand", &node.inputs, &self.schema.inputs)
+        self.check(walk, "operand", &node.inputs, &self.schema.inputs)?;
+        self.check_same(walk, node)
+    }
+
+    /// Requires one dtype of the operands that share a type parameter, in an opset before ours: types were split since (Pow has two from
+    /// opset 12 on), and the rules of today ask for no more than today's.
+    fn check_same(&self, walk: &Walk<'_, '_>, node: &Node) -> Result<(), Error> {
+        if self.domain.is_some() || self.version >= *ir::graph::OPSETS.start() {
+            return Ok(());
+        }
+        let mut first: BTreeMap<&str, (usize, DType)> = BTreeMap::new();
+        let fixed = self.schema.inputs.iter().filter(|parameter| parameter.arity != Arity::Variadic);
+        for (i, (parameter, value)) in fixed.zip(&node.inputs).enumerate() {
+            let dtype = match value.and_then(|id| walk.frame.get(id).ok()) {
+                Some(Bound::Tensor(value)) => walk.ty(*value).dtype,
+                Some(Bound::Static(tensor)) => tensor.dtype(),
+                _ => continue,
+            };
+            let &mut (other, wanted) = first.entry(parameter.ty).or_insert((i, dtype));
+            if dtype != wanted {
+                let why = format!(
+                    "it is {dtype}, and operand {other} is {wanted}: both are {} in opset {}",
+                    parameter.ty, self.version
+                );
+                return Err(Error::invalid(format!("operand {i}"), why));
+            }
+        }
+        Ok(())
     }
 
     /// Requires that each result may have the type that it has.

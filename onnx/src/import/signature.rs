@@ -15,8 +15,9 @@ use crate::Error;
 use crate::program::{Attribute, Body, Function, Node, ValueId};
 use crate::proto::attribute_proto::AttributeType;
 
-/// The operators whose last operand, which may be repeated, may be there not even once. All others have a minimum of one.
-const NONE_NEEDED: [&str; 2] = ["Loop", "SequenceMap"];
+/// The operators whose last operand, which may be repeated, may be there not even once, and since which definition. All others have a
+/// minimum of one.
+const NONE_NEEDED: [(&str, u32); 2] = [("Loop", 11), ("SequenceMap", 17)];
 
 /// Requires of all nodes of a body, and of those inside them, what their operators have in an opset of the default domain.
 pub(super) fn check(body: &Body, functions: &Functions<'_>, declared: u32) -> Result<(), Error> {
@@ -95,7 +96,9 @@ fn operands_of(node: &Node, schema: &Schema) -> Result<(), Error> {
         let is_needed = match parameter.arity {
             Arity::One => true,
             Arity::Optional => false,
-            Arity::Variadic => !NONE_NEEDED.contains(&schema.name),
+            Arity::Variadic => {
+                !NONE_NEEDED.iter().any(|&(name, since)| name == schema.name && schema.since >= since)
+            }
         };
         if is_needed && is_absent(&node.inputs, i) {
             return Err(lacking("operand", i, parameter));
