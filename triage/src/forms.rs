@@ -148,7 +148,7 @@ impl<'p> Forms<'p> {
 
     /// For each form the program without it, which computes the same for these inputs. The outer ones come first.
     pub(crate) fn undone(&self) -> Vec<Undone> {
-        let mut all: Vec<Undone> = Vec::new();
+        let mut all: Vec<Undone> = self.of_today().into_iter().collect();
         for Plainer { form, without, about } in PLAINER {
             let without = without(self.program, self.inputs);
             all.extend(without.map(|program| Undone {
@@ -163,28 +163,24 @@ impl<'p> Forms<'p> {
             let about = held.way.is_empty().then(|| gives(self.program, held.at)).flatten();
             all.extend(without.map(|(form, program)| Undone { form, about, program }));
         }
-        // This undoes all others, too.
-        all.extend(self.of_today());
         all
     }
 
-    /// The model that a program of a former opset leads to.
+    /// A program of a former opset in one of those of which other forms can be undone.
     fn of_today(&self) -> Option<Undone> {
-        if !self.program.has_former_opset() {
-            return None;
-        }
-        let model = lead(self.program, self.inputs).ok()?.model;
-        let program = Program::read(onnx::export::export(&model).ok()?).ok()?;
-        let first = self.program.main.body.nodes.first();
+        let program = self.program.in_first_opset()?;
+        let first = program.main.body.nodes.first();
         let about = first.and_then(|node| node.outputs.first().copied().flatten());
         Some(Undone { form: ProgramForm::FormerOpset, about, program })
     }
 
-    /// The name of the operator of the program, where it has no other.
+    /// The name of the operator of the main graph, or of what holds its bodies, where it has no other.
     pub(crate) fn only_operator(&self) -> Option<&str> {
-        let names: BTreeSet<&str> =
-            self.program.main.body.nodes.iter().map(|node| node.rest.op_type()).collect();
-        names.first().copied().filter(|_| names.len() == 1)
+        let nodes = &self.program.main.body.nodes;
+        let all: BTreeSet<&str> = nodes.iter().map(|node| node.rest.op_type()).collect();
+        let holding = nodes.iter().filter(|node| node.bodies().next().is_some());
+        let holding: BTreeSet<&str> = holding.map(|node| node.rest.op_type()).collect();
+        [all, holding].into_iter().find(|names| names.len() == 1)?.pop_first()
     }
 
     /// The program with the elements of tensors as bytes: of those of each element type, and of all.

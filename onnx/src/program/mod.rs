@@ -5,6 +5,7 @@
 //! | [`edit`] | programs that may do the same with less |
 //! | `plain` | programs that do the same in plainer words |
 //! | `slices` | a Scan, written out |
+//! | `today` | a program of an older opset as it is written in 13 |
 //! | `stored` | programs with other names, and with the elements of tensors in other fields |
 //! | `calls` | a call of a function, written out |
 //! | `unread` | bodies without what nothing reads of them |
@@ -54,6 +55,7 @@ mod slices;
 pub(crate) mod sparse;
 mod stored;
 mod taken;
+mod today;
 mod unread;
 mod write;
 

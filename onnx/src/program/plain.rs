@@ -73,13 +73,6 @@ impl Program {
         open
     }
 
-    /// Whether the program is of an opset before those that models are written in here.
-    pub fn has_former_opset(&self) -> bool {
-        let mut imports = self.rest.opset_import.iter();
-        let opset = imports.find(|entry| domain(entry.domain()).is_empty());
-        opset.is_some_and(|entry| entry.version() < i64::from(*ir::graph::OPSETS.start()))
-    }
-
     /// The program with constants in place of operands of the main graph: the position of the node, the slot and the constant.
     pub fn with_constants(&self, constants: &[(usize, usize, Tensor)]) -> Option<Self> {
         let mut program = self.clone();

@@ -94,6 +94,13 @@ impl Suspect<'_> {
                 let culprit = Some(Culprit::of_form(&name, ty.as_ref()));
                 return Ok(Blamed { culprit, ..Blamed::default() });
             }
+            if form == ProgramForm::FormerOpset {
+                return self.blame_form(
+                    target,
+                    finding,
+                    &TargetProgram { program: without, interface: interface.clone() },
+                );
+            }
             if form.has_body() {
                 inside.get_or_insert(without);
             }
