@@ -18,7 +18,7 @@ use crate::draft::{Draft, spec};
 /// The opsets before those that models are drawn in.
 const OPSETS: RangeInclusive<u32> = 7..=12;
 
-/// The operators whose scale and zero point were scalars. Of one of one element nothing was said.
+/// The operators whose scale and zero point were scalars. Of a list of one number, which means the same since, nothing was said.
 const SCALES: [&str; 2] = ["DequantizeLinear", "QuantizeLinear"];
 
 /// The program in such an opset, where all of its operators are there and mean the same.

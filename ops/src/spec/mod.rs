@@ -428,7 +428,7 @@ impl Spec {
         allowed.and_then(|types| at(types, opset)).unwrap_or(DTypes::NONE)
     }
 
-    /// Where an attribute is written in an opset. An older one than ours is asked for only by whoever reads its models.
+    /// Where an attribute is written in an opset. An older one than ours is asked for by whoever reads its models, or writes one.
     pub fn place(&self, attribute: &str, opset: u32) -> Place {
         if opset < *OPSETS.start() {
             return self.former_place(attribute, opset);
