@@ -327,7 +327,7 @@ pub(crate) fn count(program: &Program) -> usize {
         program.without_defaults(|_| false).is_some(),
         program.without_constant_nodes().is_some(),
         !program.types_in_fields().is_empty(),
-        program.with_plain_names().is_some(),
+        !program.has_plain_names(),
         program.has_former_opset(),
     ];
     held(program).len() + kinds.into_iter().filter(|&has| has).count()

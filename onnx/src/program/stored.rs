@@ -79,13 +79,28 @@ impl Program {
 
     /// The program with the names that exported models have; `None` where it has such names.
     pub fn with_plain_names(&self) -> Option<Self> {
+        if self.has_plain_names() {
+            return None;
+        }
         let mut values = 0..;
         let mut nodes = 0..;
         let plain = |prefix: &str, numbers: &mut std::ops::RangeFrom<usize>, name: &str| {
             if is_plain(name) { name.to_owned() } else { format!("{prefix}{}", numbers.next().unwrap_or(0)) }
         };
-        let program = self.renamed(|name| plain("w", &mut values, name), |name| plain("m", &mut nodes, name));
-        (program != *self).then_some(program)
+        Some(self.renamed(|name| plain("w", &mut values, name), |name| plain("m", &mut nodes, name)))
+    }
+
+    /// Whether the names of all values but its inputs and outputs are identifiers, and those of nodes, which are told apart by them.
+    pub fn has_plain_names(&self) -> bool {
+        let kept = self.main.ports();
+        let mut values = self.main.names.iter().enumerate();
+        let mut taken = BTreeSet::new();
+        let mut are_plain = values.all(|(value, name)| is_plain(name) || kept.contains(&value));
+        self.main.body.each_node(&mut |node| {
+            let name = node.rest.name();
+            are_plain &= name.is_empty() || is_plain(name) && taken.insert(name);
+        });
+        are_plain
     }
 }
 
@@ -97,10 +112,14 @@ fn is_plain(name: &str) -> bool {
 }
 
 impl Scope {
+    /// The inputs and outputs of the outermost body.
+    fn ports(&self) -> BTreeSet<usize> {
+        self.body.inputs.iter().chain(&self.body.outputs).map(|port| port.value.index()).collect()
+    }
+
     /// Other names of all values that are no input or output of the outermost body.
     fn rename(&mut self, name: &mut dyn FnMut(&str) -> String) {
-        let ports = self.body.inputs.iter().chain(&self.body.outputs);
-        let kept: BTreeSet<usize> = ports.map(|port| port.value.index()).collect();
+        let kept = self.ports();
         let mut taken = names::Names::default();
         for &value in &kept {
             taken.take(&self.names[value]);
@@ -146,5 +165,27 @@ impl Body {
             let bodies = node.attributes.iter_mut().flat_map(|a| a.body.iter_mut().chain(&mut a.bodies));
             bodies.for_each(|body| body.each_name(visit));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_exporters_become_plain_and_no_two_nodes_have_one() {
+        let program = |first: &str, second: &str, value: &str| {
+            Program::from_text(&format!(
+                "<ir_version: 10, opset_import: [\"\" : 21]>\ng (float[2] \"in:0\") => (float[2] y) {{\n  \
+                 [\"{first}\"] \"{value}\" = Abs(\"in:0\")\n  [\"{second}\"] y = Neg(\"{value}\")\n}}\n"
+            ))
+            .unwrap()
+        };
+        // Inputs and outputs keep their names.
+        assert_eq!(program("n0", "n1", "v1").with_plain_names(), None);
+        let plain = program("/a/Abs", "n", "/a/Abs_output_0").with_plain_names().unwrap();
+        assert_eq!(plain, program("m0", "n", "w0"));
+        assert!(plain.has_plain_names());
+        assert_eq!(program("n", "n", "v1").with_plain_names(), Some(program("n", "n_", "v1")));
     }
 }
