@@ -242,6 +242,9 @@ pub(crate) struct Run {
     /// How many cases run at the same time.
     #[arg(long, value_name = "N", value_parser = jobs())]
     pub jobs: Option<usize>,
+    /// Let the reference take what this machine has, and hours: without it, what is in proportion to the model's weights.
+    #[arg(long)]
+    pub large: bool,
     /// How long a backend may take for one case.
     #[arg(long, default_value = "10s", value_parser = timeout, value_name = "TIME")]
     pub timeout: Duration,
@@ -403,6 +406,9 @@ pub(crate) struct Blame {
     /// Judge the model end to end, and no operator.
     #[arg(long)]
     pub whole: bool,
+    /// Let the reference take what this machine has, and hours: without it, what is in proportion to the model's weights.
+    #[arg(long)]
+    pub large: bool,
     /// How long a backend may take for one run.
     #[arg(long, default_value = "60s", value_parser = timeout, value_name = "TIME")]
     pub timeout: Duration,

@@ -65,13 +65,27 @@ pub fn affordable(model: &Model) -> Result<Spent, String> {
     Ok(all)
 }
 
-/// Whether the reference may evaluate a valid model once for a user who brings it.
-pub fn bearable(model: &Model, taps: Taps) -> Result<(), String> {
-    Means::of(model).bear(model, taps).map(|_| ())
+/// Whether a model that a user brings may take more than is in proportion to its weights.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub enum Large {
+    /// A model of a few bytes that asks for much is refused.
+    #[default]
+    Refused,
+    /// The user knows that it is large. Weights may be computed, as ConstantOfShape gives them.
+    Allowed,
 }
 
-/// What the reference may take for a model that a user brings, and for parts of it: what is in proportion to its weights, in half the
-/// memory that the machine has.
+/// Whether the reference may evaluate a valid model once for a user who brings it.
+pub fn bearable(model: &Model, taps: Taps, large: Large) -> Result<(), String> {
+    let bear = |large| Means::of(model, large).bear(model, taps).map(|_| ());
+    bear(large).map_err(|why| {
+        let helps = large == Large::Refused && bear(Large::Allowed).is_ok();
+        if helps { format!("{why}; `run` and `blame` take it with --large") } else { why }
+    })
+}
+
+/// What the reference may take for a model that a user brings, and for parts of it: what is in proportion to its weights unless it may be
+/// [`Large`], in half the memory that the machine has.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Means {
     /// Scalar operations.
@@ -82,10 +96,15 @@ pub struct Means {
 
 impl Means {
     /// For a valid model.
-    pub fn of(model: &Model) -> Self {
-        Self::with(constants(model), memory::available() / 2)
+    pub fn of(model: &Model, large: Large) -> Self {
+        let brought = match large {
+            Large::Refused => constants(model),
+            Large::Allowed => u64::MAX,
+        };
+        Self::with(brought, memory::available() / 2)
     }
 
+    /// For a model that brings so many constants, on a machine that has so many bytes for it.
     fn with(brought: u64, bytes: u64) -> Self {
         let elements = MAX_ELEMENTS.saturating_add(ELEMENTS_BY_CONSTANT.saturating_mul(brought));
         Self {
@@ -222,6 +241,22 @@ mod tests {
         let why = beside(1).unwrap_err();
         assert!(why.contains("35651585 tensor elements at one time of at most 33554436"), "{why}");
         assert_eq!(beside(1 << 20), Ok(()));
+    }
+
+    #[test]
+    fn a_user_may_say_that_a_model_is_large() {
+        // Weights that are computed, as a "light" model of the package `onnx` has them: a few bytes, and 40 million numbers.
+        let text = "onnxsmith 1 opset 21\ngraph {\n  %0: f32[1, 40000000] = variable \"x\"\n  \
+                    %1: f32[1] = ReduceSum(%0) {axes = [1], keepdims = 0}\n  return \"y\" = %1\n}\n";
+        let model: Model = text.parse().expect("a model");
+        let why = bearable(&model, Taps::Outputs, Large::Refused).unwrap_err();
+        assert!(why.ends_with("at most 33554432; `run` and `blame` take it with --large"), "{why}");
+        assert_eq!(bearable(&model, Taps::Outputs, Large::Allowed), Ok(()));
+        let endless: Model = text.replace("40000000", "1099511627776").parse().expect("a model");
+        let why = bearable(&endless, Taps::Outputs, Large::Allowed).unwrap_err();
+        assert!(why.contains("too large"), "{why}");
+        let why = bearable(&endless, Taps::Outputs, Large::Refused).unwrap_err();
+        assert!(!why.contains("--large"), "it would not help: {why}");
     }
 
     #[test]

@@ -177,7 +177,7 @@ fn of_program(program: &Program, given: &UserInputs, seed: u64, dear: Dear) -> R
         Ok(spent) => found(&imported, &known, &given.inputs, stream, spent)?,
         Err(why) => {
             if dear == Dear::Refuse {
-                reference::bearable(model, Taps::Outputs).map_err(NoInputs::TooDear)?;
+                reference::bearable(model, Taps::Outputs, given.large).map_err(NoInputs::TooDear)?;
             }
             if !Room::new().all(model.graph.variables().map(|(.., ty)| ty)) {
                 return Err(NoInputs::TooDear(why));

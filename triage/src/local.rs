@@ -31,6 +31,7 @@ use crate::idle::NotRun;
 use crate::invent::{DrawnInputs, Invented, NoInputs, UserInputs, invent_any};
 use crate::stored;
 use harness::isolate::{Isolated, Trial};
+use harness::reference::Large;
 use harness::target::Target;
 use harness::{case, reference, threads};
 use interp::{Bounded, Comparison, Taps};
@@ -69,6 +70,8 @@ pub struct Subject {
     pub drawn: DrawnInputs,
     /// What is wrong with the shapes that the model declares, where they were left out of it.
     pub misdeclared: Option<String>,
+    /// Whether the reference may take more than is in proportion to the model's weights.
+    pub(crate) large: Large,
 }
 
 /// Why a model cannot be judged.
@@ -126,6 +129,7 @@ impl Subject {
             not_run,
             drawn,
             misdeclared,
+            large: given.large,
         })
     }
 
@@ -136,8 +140,8 @@ impl Subject {
 
     /// What a target makes of each operator.
     pub fn on(&self, target: &Target) -> Result<Local, LocalError> {
-        let mut local = of_flat(target, &self.model, &self.inputs)?;
-        let bearable = reference::bearable(&self.model, Taps::All);
+        let mut local = of_flat(target, &self.model, &self.inputs, self.large)?;
+        let bearable = reference::bearable(&self.model, Taps::All, self.large);
         let composites = if bearable.is_ok() { self.composites() } else { &[] };
         let is_inside = |origin: &Origin| {
             let mut asked = composites.iter();
@@ -311,12 +315,12 @@ impl Local {
 /// Judges each operator of a valid model. `None` where it has too many nodes once its functions are inlined.
 pub fn local(target: &Target, model: &Model, inputs: &[Tensor]) -> Result<Option<Local>, WorkerError> {
     let Some(Inlined { graph, .. }) = inlined(model) else { return Ok(None) };
-    of_flat(target, &Model::new(model.opset, graph), inputs).map(Some)
+    of_flat(target, &Model::new(model.opset, graph), inputs, Large::Refused).map(Some)
 }
 
 /// Judges each operator of a valid model without functions.
-fn of_flat(target: &Target, flat: &Model, inputs: &[Tensor]) -> Result<Local, WorkerError> {
-    let told = TappedValues::by(target, flat, inputs)?;
+fn of_flat(target: &Target, flat: &Model, inputs: &[Tensor], large: Large) -> Result<Local, WorkerError> {
+    let told = TappedValues::by(target, flat, inputs, large)?;
     let operators = flat.graph.iter().filter(|(_, node)| matches!(node.kind, NodeKind::Operator(_)));
     let operators: Vec<NodeId> = operators.map(|(id, _)| id).collect();
     let mut operators = threads::each(threads::all(), &operators, |&id| told.judge(target, flat, id));

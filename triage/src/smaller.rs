@@ -15,7 +15,7 @@ use crate::oracle::AskError;
 use crate::peel::judged;
 use crate::reduce::{Budget, Problem, ReduceError, Reduction, Shown, Start, Stop, reduce_problems};
 use crate::symptom_match::same_kind;
-use harness::reference;
+use harness::reference::{self, Large};
 use harness::target::Target;
 
 /// A smaller case that shows a finding.
@@ -46,7 +46,7 @@ impl Smaller {
         if self.is_steady {
             return Ok(Some(true));
         }
-        if reference::bearable(&self.problem.model, Taps::Outputs).is_err() {
+        if reference::bearable(&self.problem.model, Taps::Outputs, Large::Refused).is_err() {
             return Ok(None);
         }
         let shown = judged(&target.afresh(&Arc::default()), &self.problem)?;

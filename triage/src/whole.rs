@@ -148,7 +148,7 @@ impl Subject {
             reference_seconds: None,
             outputs: Vec::new(),
         };
-        if let Err(why) = reference::bearable(&self.model, Taps::Outputs) {
+        if let Err(why) = reference::bearable(&self.model, Taps::Outputs, self.large) {
             let ran = target.run(self.written_for(target), &named, &self.interface)?;
             let (answer, why) = self.without_reference(target, &ran.outcome, why);
             return Ok(Whole { answer, why, seconds: ran.engine_seconds, ..none });

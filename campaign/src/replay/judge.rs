@@ -22,6 +22,7 @@ use harness::case::Case;
 use harness::hurry::Hurry;
 use harness::isolate::Isolated;
 use harness::reached::Reached;
+use harness::reference::Large;
 use harness::target::Target;
 use harness::{case, reference};
 use triage::allowance::Exam;
@@ -65,7 +66,7 @@ pub(crate) struct Reference {
 
 /// The outputs that the reference gives.
 pub(crate) fn refer(model: &Bytes, inputs: &[NamedDatum], target: &Target) -> Result<Reference, Judgement> {
-    Reference::of(&Rc::new(ReplayedModel::read(model, inputs)?), target.profile)
+    Reference::of(&Rc::new(ReplayedModel::read(model, inputs, Large::Refused)?), target.profile)
 }
 
 /// The outputs that the reference gives for one data set, under one profile after the other. Engines share profiles, and their
@@ -73,6 +74,7 @@ pub(crate) fn refer(model: &Bytes, inputs: &[NamedDatum], target: &Target) -> Re
 pub(super) struct References<'s> {
     model: &'s Bytes,
     inputs: &'s [NamedDatum],
+    large: Large,
     replayed: OnceCell<Result<Rc<ReplayedModel>, Judgement>>,
     by_profile: RefCell<BTreeMap<&'static str, Result<Rc<Reference>, Judgement>>>,
 }
@@ -89,13 +91,13 @@ impl<'s> References<'s> {
         Some(&self.replayed.get()?.as_ref().ok()?.not_run)
     }
 
-    pub(super) fn of(model: &'s Bytes, inputs: &'s [NamedDatum]) -> Self {
-        Self { model, inputs, replayed: OnceCell::new(), by_profile: RefCell::default() }
+    pub(super) fn of(model: &'s Bytes, inputs: &'s [NamedDatum], large: Large) -> Self {
+        Self { model, inputs, large, replayed: OnceCell::new(), by_profile: RefCell::default() }
     }
 
     pub(super) fn under(&self, profile: &'static Profile) -> Result<Rc<Reference>, Judgement> {
-        let replayed =
-            self.replayed.get_or_init(|| ReplayedModel::read(self.model, self.inputs).map(Rc::new));
+        let read = || ReplayedModel::read(self.model, self.inputs, self.large).map(Rc::new);
+        let replayed = self.replayed.get_or_init(read);
         let replayed = replayed.as_ref().map_err(Judgement::clone)?;
         let mut all = self.by_profile.borrow_mut();
         all.entry(profile.name).or_insert_with(|| Reference::of(replayed, profile).map(Rc::new)).clone()
@@ -103,7 +105,7 @@ impl<'s> References<'s> {
 }
 
 impl ReplayedModel {
-    fn read(model_bytes: &Bytes, inputs: &[NamedDatum]) -> Result<Self, Judgement> {
+    fn read(model_bytes: &Bytes, inputs: &[NamedDatum], large: Large) -> Result<Self, Judgement> {
         let known: BTreeMap<String, Datum> =
             named(inputs).map(|(name, datum)| (name.to_owned(), datum.clone())).collect();
         let program =
@@ -112,7 +114,8 @@ impl ReplayedModel {
         let unseen = imported.unseen();
         let not_run = NotRun::all(&program, &imported.ran);
         let Imported { model, interface, unknown, is_specialised, origins, .. } = imported;
-        reference::bearable(&model, Taps::Outputs).map_err(|why| Judgement::new(Grade::NoReference, why))?;
+        reference::bearable(&model, Taps::Outputs, large)
+            .map_err(|why| Judgement::new(Grade::NoReference, why))?;
         let inputs = reference::bind(&model, &known).map_err(|why| Judgement::new(Grade::Broken, why))?;
         let written = TargetProgram { program, interface };
         let says_more = TargetProgram::says_more(&written.program, is_specialised);

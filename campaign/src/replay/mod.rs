@@ -258,7 +258,7 @@ impl ReplayedCase<'_> {
     fn run(&self, number: usize, set: &DataSet, sums: &mut Sums) {
         let Self { name, folder, about, how } = *self;
         let exercise = |model| {
-            let references = References::of(model, &set.inputs);
+            let references = References::of(model, &set.inputs, how.given.large);
             Exercise { name, folder, model, about, number, set, references, how }
         };
         let is_overridden = |target: &Target| target.description().overrides_defaults;

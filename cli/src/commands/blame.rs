@@ -5,10 +5,11 @@ use std::fmt::Write as _;
 use anyhow::{Context, bail};
 use serde_json::json;
 use triage::NotRun;
+use triage::invent::UserInputs;
 use triage::local::{Judged, Local, Standing, Subject};
 use triage::whole::Whole;
 
-use super::{given, limits, targets};
+use super::{given, large, limits, targets};
 use crate::args::{Blame, Common};
 use crate::progress::Progress;
 use crate::screen;
@@ -16,7 +17,8 @@ use campaign::Exit;
 
 /// Judges each operator of a model on the operands that a backend itself has for it.
 pub(crate) fn run(common: Common, args: &Blame) -> anyhow::Result<Exit> {
-    let subject = Subject::read(&args.model, &given(&args.given)?, common.seed)
+    let given = UserInputs { large: large(args.large), ..given(&args.given)? };
+    let subject = Subject::read(&args.model, &given, common.seed)
         .with_context(|| format!("{} is not judged", args.model.display()))?;
     let limits = limits(args.timeout, std::slice::from_ref(&args.model));
     let bar = Progress::new(common, None, "judging");

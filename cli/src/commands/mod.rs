@@ -29,6 +29,7 @@ use std::time::Duration;
 use ::worker::Limits;
 use anyhow::{Context, bail};
 use graphgen::{Settings, Taste};
+use harness::reference::Large;
 use harness::{Maker, Target, Values, target, threads};
 use ir::DatumKind;
 use onnx::case::read_value;
@@ -140,6 +141,11 @@ fn given(inputs: &Inputs) -> anyhow::Result<UserInputs> {
         }
     }
     Ok(given)
+}
+
+/// Whether a model may be large, as a flag has it.
+fn large(is_allowed: bool) -> Large {
+    if is_allowed { Large::Allowed } else { Large::Refused }
 }
 
 /// Whether a file is an archive of NumPy's.

@@ -12,10 +12,11 @@ use oracles::Tolerance;
 use present::shell;
 use serde_json::json;
 use triage::NotRun;
+use triage::invent::UserInputs;
 use triage::oracle::Oracles;
 
 use super::junit_file::JunitFile;
-use super::{flags, given, jobs, limits, targets, writable_folder};
+use super::{flags, given, jobs, large, limits, targets, writable_folder};
 use crate::args::{Common, Run};
 use crate::progress::Progress;
 use crate::screen;
@@ -41,7 +42,7 @@ fn replayed(common: Common, args: &Run, junit: &JunitFile<'_>) -> anyhow::Result
         out: args.out.as_deref(),
         tolerance: tolerance(args),
         seed: common.seed,
-        given: given(&args.given)?,
+        given: UserInputs { large: large(args.large), ..given(&args.given)? },
         oracles: Oracles::named(&args.oracles, &args.relations)?,
     };
     let bar = Progress::new(common, Some(cases.len() as u64), "running");

@@ -2,13 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use harness::reference::Large;
 use ir::{Datum, DatumKind};
 use onnx::import::{InputType, Size};
 use onnx::program::Program;
 
 use super::NoInputs;
 
-/// What a user says about the inputs of models that come without.
+/// What a user says about models: the inputs of those that come without, and whether one may be large.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct UserInputs {
     /// Sizes that models leave open, by name: the model's, or `input[axis]` where it has none.
@@ -17,6 +18,8 @@ pub struct UserInputs {
     pub inputs: BTreeMap<String, Datum>,
     /// Values of inputs from files that hold no tensor of numbers.
     pub files: BTreeMap<String, Ways>,
+    /// Whether the reference may take more than is in proportion to a model's weights.
+    pub large: Large,
 }
 
 /// The ways in which the bytes of a file can be read: they do not tell which message they are, and the model does.

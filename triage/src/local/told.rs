@@ -10,7 +10,7 @@ use worker::{Outcome, WorkerError};
 use super::{JOINED, Judged, OperatorResult, Standing, assessed};
 use crate::tapped::{self, Parts, Tapped};
 use harness::isolate::{Trial, isolate_joined, isolate_on};
-use harness::reference::Means;
+use harness::reference::{Large, Means};
 use harness::target::Target;
 use harness::threads::Share;
 
@@ -24,7 +24,12 @@ pub(super) struct TappedValues {
 }
 
 impl TappedValues {
-    pub(super) fn by(target: &Target, flat: &Model, inputs: &[Tensor]) -> Result<Self, WorkerError> {
+    pub(super) fn by(
+        target: &Target,
+        flat: &Model,
+        inputs: &[Tensor],
+        large: Large,
+    ) -> Result<Self, WorkerError> {
         let variables = flat.graph.variables().map(|(id, ..)| Value::new(id, 0));
         let mut values: BTreeMap<Value, Tensor> = variables.zip(inputs.iter().cloned()).collect();
         let mut parts = Parts::of(&flat.graph);
@@ -35,7 +40,7 @@ impl TappedValues {
                 Tapped::TooMuch => break,
             }
         }
-        let means = Means::of(flat);
+        let means = Means::of(flat, large);
         Ok(Self { values, means, elements: Share::new(means.elements()) })
     }
 

@@ -32,7 +32,7 @@ use crate::allowance::Exam;
 use crate::blame::{Alone, Suspect};
 use harness::case;
 use harness::isolate::Isolated;
-use harness::reference;
+use harness::reference::{self, Large};
 use harness::target::Target;
 
 /// A problem that shows the finding, with what was learned about it.
@@ -204,7 +204,7 @@ pub(crate) fn run(
     if let Err(e) = model.validate() {
         return nothing(&e);
     }
-    if let Err(e) = reference::bearable(model, Taps::Outputs) {
+    if let Err(e) = reference::bearable(model, Taps::Outputs, Large::Refused) {
         return nothing(&e);
     }
     let reference = match interp::evaluate(model, inputs, target.profile, Taps::Outputs) {
@@ -248,7 +248,7 @@ pub(crate) fn run(
 /// What is suspect of a target's answer to a problem in which it shows nothing wrong, in words.
 pub(super) fn suspect(target: &Target, problem: &Problem) -> Result<Option<String>, WorkerError> {
     let Problem { model, inputs, program } = problem;
-    if model.validate().is_err() || reference::bearable(model, Taps::Outputs).is_err() {
+    if model.validate().is_err() || reference::bearable(model, Taps::Outputs, Large::Refused).is_err() {
         return Ok(None);
     }
     let evaluation = interp::evaluate(model, inputs, target.profile, Taps::Outputs);

@@ -80,7 +80,7 @@ pub(crate) fn measure(program: &Path, model: &Path, budget: Duration) -> Result<
     let mut measured = Measured::default();
     for engine in JUDGED.into_iter().chain(ASKED) {
         let mut command = Command::new(program);
-        command.args(["blame", "--quiet", "--json", "--on", engine]);
+        command.args(["blame", "--quiet", "--json", "--large", "--on", engine]);
         command.args(["--timeout".to_owned(), format!("{}s", budget.as_secs())]);
         command.args(ASKED.contains(&engine).then_some("--whole"));
         let answer = answer(command.arg(model), budget)?;

@@ -37,7 +37,7 @@ pub(crate) struct Arguments {
     #[arg(long, default_value = ".zoo", value_name = "FOLDER")]
     zoo: PathBuf,
     /// How many seconds a model may take
-    #[arg(long, default_value_t = 120)]
+    #[arg(long, default_value_t = 300)]
     budget: u64,
     /// The program to run; without it, it is built here
     #[arg(long, value_name = "FILE")]
