@@ -28,9 +28,9 @@ pub(super) fn translation(op_type: &str) -> Option<Translation> {
 
 /// An operand with its zero point, by their positions.
 #[derive(Clone, Copy)]
-struct Side {
-    x: usize,
-    zero: usize,
+pub(super) struct Side {
+    pub(super) x: usize,
+    pub(super) zero: usize,
 }
 
 const INTEGERS: [Side; 2] = [Side { x: 0, zero: 2 }, Side { x: 1, zero: 3 }];
@@ -94,7 +94,11 @@ fn quantized(
 }
 
 /// The product of two matrices of integers, in i32.
-fn matmul(walk: &mut Walk<'_, '_>, operands: &[Option<Value>], sides: [Side; 2]) -> Result<Value, Error> {
+pub(super) fn matmul(
+    walk: &mut Walk<'_, '_>,
+    operands: &[Option<Value>],
+    sides: [Side; 2],
+) -> Result<Value, Error> {
     let mut factors = Vec::with_capacity(2);
     for (i, side) in sides.into_iter().enumerate() {
         let x = there(operands, side.x)?;
@@ -155,7 +159,7 @@ fn integers(i: usize, ty: &Type) -> Result<(), Error> {
 }
 
 /// A scale or zero point of a whole tensor.
-fn single(walk: &mut Walk<'_, '_>, x: Value, i: usize) -> Result<Value, Error> {
+pub(super) fn single(walk: &mut Walk<'_, '_>, x: Value, i: usize) -> Result<Value, Error> {
     let ty = walk.ty(x);
     match ty.shape[..] {
         [] => Ok(x),
@@ -168,7 +172,13 @@ fn single(walk: &mut Walk<'_, '_>, x: Value, i: usize) -> Result<Value, Error> {
 }
 
 /// A scale or zero point of a matrix, or of each of its rows or columns.
-fn along_matrix(walk: &mut Walk<'_, '_>, x: Value, i: usize, of: &Type, rows: bool) -> Result<Value, Error> {
+pub(super) fn along_matrix(
+    walk: &mut Walk<'_, '_>,
+    x: Value,
+    i: usize,
+    of: &Type,
+    rows: bool,
+) -> Result<Value, Error> {
     let ty = walk.ty(x);
     let rank = of.rank();
     let at = if rows { rank.wrapping_sub(2) } else { rank.wrapping_sub(1) };

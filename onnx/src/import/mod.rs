@@ -35,6 +35,7 @@
 //! | `terms`, `given` | what operators are written out with: operands, constants and operators of ours, and attributes |
 //! | `learning` | the operators of `ai.onnx.ml`, written out |
 //! | `training` | those of `ai.onnx.preview.training`, written out |
+//! | `microsoft` | operators of ONNX Runtime's own, `com.microsoft`, written out |
 //! | `read` | reading from values |
 //! | `known` | values that are known before the model is run |
 //! | `origin` | which node of the program a node of the graph comes from |
@@ -73,6 +74,7 @@ mod integral;
 mod known;
 mod learning;
 mod losses;
+mod microsoft;
 mod nodes;
 mod old;
 mod opaque;

@@ -9,9 +9,9 @@ use super::frame::Bound;
 use super::translation::{SourceNode, Translation};
 use super::walk::Walk;
 use super::{
-    attention, attribute, control, decoding, filled, function, grams, grid, integral, learning, losses, old,
-    opaque, operator, placed, random, recurrent, resize, sampled, sequence, signal, signature, strings,
-    suppressed, training, unique,
+    attention, attribute, control, decoding, filled, function, grams, grid, integral, learning, losses,
+    microsoft, old, opaque, operator, placed, random, recurrent, resize, sampled, sequence, signal,
+    signature, strings, suppressed, training, unique,
 };
 use crate::Error;
 use crate::names;
@@ -163,11 +163,12 @@ fn translation(op_type: &str) -> Option<Translation> {
 /// What adds the operators of a group, by their names.
 type Translations = fn(&str) -> Option<Translation>;
 
-/// ONNX's other domains, each with what adds its operators.
+/// ONNX's other domains and those of runtimes, each with what adds its operators.
 const OTHERS: &[(&str, Translations)] = &[
     (learning::DOMAIN, learning::translation),
     (training::DOMAIN, training::translation),
     (attention::flexible::DOMAIN, attention::flexible::translation),
+    (microsoft::DOMAIN, microsoft::translation),
 ];
 
 fn other(domain: &str) -> Option<Translations> {

@@ -1,12 +1,14 @@
 //! Operators that nobody here knows, as runtimes have them in domains of their own: numbers stand for what they give.
 //!
-//! The model must declare the types of their outputs; sizes that are names have what other values show them to be. The numbers are
+//! The model must declare the types of their outputs, unless their operands tell them; sizes that are names have what other values show them to be. The numbers are
 //! small and stand behind an open value, as if they were read from it: whatever follows from them is not judged, and all else of the model
 //! is.
 
 use ir::{Attributes, DType, Type, Value};
 
+use super::context::domain;
 use super::frame::Bound;
+use super::microsoft;
 use super::random::in_any_order;
 use super::translation::{SourceNode, apply, bind};
 use super::walk::Walk;
@@ -33,13 +35,19 @@ pub(super) fn stand_in<'p>(
     if walk.context.options.unknown == Unknown::Refuse {
         return Err(lack(""));
     }
+    let types = if domain(source.node.rest.domain()) == microsoft::DOMAIN {
+        microsoft::types(walk, source)?
+    } else {
+        None
+    };
     let mut results = Vec::with_capacity(source.node.outputs.len());
-    for output in &source.node.outputs {
+    for (i, output) in source.node.outputs.iter().enumerate() {
         let Some(output) = *output else {
             results.push(Bound::Absent);
             continue;
         };
-        let ty = walk.declared_type(output).ok_or_else(|| {
+        let known = types.as_ref().and_then(|types| types.get(i).cloned());
+        let ty = walk.declared_type(output).or(known).ok_or_else(|| {
             let of = walk.frame.scope.name(output);
             lack(&format!(", and the model does not declare what type its output `{of}` has"))
         })?;

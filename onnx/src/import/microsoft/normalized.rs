@@ -1,0 +1,58 @@
+//! A sum of what comes in and what skipped a layer, and its normalisation along the last axis.
+
+use ir::{Attributes, Value};
+
+use super::super::frame::Bound;
+use super::super::given::GivenAttributes;
+use super::super::translation::{SourceNode, Translation, apply, bind};
+use super::super::walk::Walk;
+use super::{floats, operands};
+use crate::Error;
+
+pub(super) fn translation(op_type: &str) -> Option<Translation> {
+    match op_type {
+        "SkipLayerNormalization" => Some(layer),
+        "SkipSimplifiedLayerNormalization" => Some(root_mean_square),
+        _ => None,
+    }
+}
+
+/// The normalisation by mean and deviation.
+fn layer<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result<(), Error> {
+    let attributes = attributes(source)?.int("outputs", 3);
+    let operands = operands::<5>(walk, source)?;
+    let gamma = floats(walk, &operands, 2)?;
+    let sum = sum(walk, &operands, operands[4])?;
+    let factors: Vec<Value> = [sum, gamma].into_iter().chain(operands[3]).collect();
+    let normalized = apply(walk, "LayerNormalization", &attributes, &factors, &[])?;
+    let results = normalized.into_iter().chain([sum]).map(Bound::Tensor).collect();
+    bind(walk, source.node, results)
+}
+
+/// The normalisation by the root of the mean square. No runtime gives what stands between it and the sum.
+fn root_mean_square<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result<(), Error> {
+    let attributes = attributes(source)?;
+    let operands = operands::<4>(walk, source)?;
+    let gamma = floats(walk, &operands, 2)?;
+    let sum = sum(walk, &operands, operands[3])?;
+    let y = walk.op_with("RMSNormalization", &attributes, &[sum, gamma])?;
+    bind(walk, source.node, vec![Bound::Tensor(y), Bound::Absent, Bound::Absent, Bound::Tensor(sum)])
+}
+
+/// The attributes of the normalisation, which computes in f32, whatever the dtype is.
+fn attributes(source: &SourceNode<'_, '_>) -> Result<Attributes, Error> {
+    let given = GivenAttributes::of(source);
+    let epsilon = given.float("epsilon").unwrap_or(1e-12);
+    given.finish()?;
+    Ok(Attributes::new().int("axis", -1).float("epsilon", epsilon))
+}
+
+/// Input + skip, and a bias.
+fn sum(walk: &mut Walk<'_, '_>, operands: &[Option<Value>], bias: Option<Value>) -> Result<Value, Error> {
+    let (input, skip) = (floats(walk, operands, 0)?, floats(walk, operands, 1)?);
+    let mut sum = walk.op("Add", &[input, skip])?;
+    if let Some(bias) = bias {
+        sum = walk.op("Add", &[sum, bias])?;
+    }
+    Ok(sum)
+}

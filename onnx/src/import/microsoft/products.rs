@@ -1,0 +1,158 @@
+//! Products of quantised matrices, whose sums are exact, and what is made of them.
+
+use ir::{Attributes, DType, Value};
+
+use super::super::frame::Bound;
+use super::super::given::GivenAttributes;
+use super::super::integral::{Side, along_matrix, matmul, single};
+use super::super::opaque;
+use super::super::terms::{misshapen, there};
+use super::super::translation::{SourceNode, Translation, apply, bind, stack};
+use super::super::walk::Walk;
+use super::quantized::quantized;
+use super::{floats, operands};
+use crate::Error;
+
+pub(super) fn translation(op_type: &str) -> Option<Translation> {
+    match op_type {
+        "DynamicQuantizeMatMul" => Some(dynamic),
+        "MatMulIntegerToFloat" => Some(to_float),
+        "MatMulNBits" => Some(by_blocks),
+        "QGemm" => Some(gemm),
+        _ => None,
+    }
+}
+
+/// A quantised as DynamicQuantizeLinear has it, times B, and a bias.
+fn dynamic<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result<(), Error> {
+    GivenAttributes::of(source).finish()?;
+    let [a, b, b_scale, b_zero, bias] = operands::<5>(walk, source)?;
+    let a = floats(walk, &[a], 0)?;
+    let quantized = apply(walk, "DynamicQuantizeLinear", &Attributes::new(), &[a], &[])?;
+    let &[a, a_scale, a_zero] = &quantized[..] else {
+        unreachable!("DynamicQuantizeLinear has three results")
+    };
+    let y = scaled(walk, [Some(a), b, Some(a_scale), b_scale, Some(a_zero), b_zero, bias])?;
+    bind(walk, source.node, vec![Bound::Tensor(y)])
+}
+
+/// The product of two quantised matrices, and a bias.
+fn to_float<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result<(), Error> {
+    GivenAttributes::of(source).finish()?;
+    let operands = operands::<7>(walk, source)?;
+    let y = scaled(walk, operands)?;
+    bind(walk, source.node, vec![Bound::Tensor(y)])
+}
+
+/// A, B, the scale of each, the zero point of each, a bias → the product of what A and B stand for, and the bias.
+fn scaled(walk: &mut Walk<'_, '_>, operands: [Option<Value>; 7]) -> Result<Value, Error> {
+    let sums = matmul(walk, &operands, [Side { x: 0, zero: 4 }, Side { x: 1, zero: 5 }])?;
+    let mut scales = Vec::with_capacity(2);
+    for (x, scale) in [(0, 2), (1, 3)] {
+        let of = walk.ty(there(&operands, x)?);
+        scales.push(along_matrix(walk, there(&operands, scale)?, scale, &of, x == 0)?);
+    }
+    let scale = walk.op("Mul", &scales)?;
+    let sums = walk.cast(sums, walk.ty(scale).dtype)?;
+    let product = walk.op("Mul", &[sums, scale])?;
+    operands[6].map_or(Ok(product), |bias| walk.op("Add", &[product, bias]))
+}
+
+/// α·A′·B′ + C of quantised matrices, quantised if a scale for that is there.
+fn gemm<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result<(), Error> {
+    let given = GivenAttributes::of(source);
+    let alpha = given.float("alpha").unwrap_or(1.0);
+    let turned = ["transA", "transB"].map(|name| given.int(name, 0) != 0);
+    given.finish()?;
+    let mut operands = operands::<9>(walk, source)?;
+    for (x, _) in [0, 3].into_iter().zip(turned).filter(|(_, turned)| *turned) {
+        operands[x] = Some(walk.transposed(there(&operands, x)?, &[1, 0])?);
+    }
+    let mut sums = matmul(walk, &operands, [Side { x: 0, zero: 2 }, Side { x: 3, zero: 5 }])?;
+    if let Some(bias) = operands[6] {
+        sums = walk.op("Add", &[sums, bias])?;
+    }
+    let of = walk.ty(there(&operands, 3)?);
+    let a_scale = single(walk, there(&operands, 1)?, 1)?;
+    let b_scale = along_matrix(walk, there(&operands, 4)?, 4, &of, false)?;
+    let alpha = walk.real(DType::F32, alpha.into())?;
+    let scale = walk.op("Mul", &[a_scale, b_scale])?;
+    let scale = walk.op("Mul", &[alpha, scale])?;
+    let sums = walk.cast(sums, DType::F32)?;
+    let real = walk.op("Mul", &[sums, scale])?;
+    let y = match (operands[7], operands[8]) {
+        (None, _) => real,
+        (_, None) => quantized(walk, real, &operands, 7, DType::U8)?,
+        (_, Some(zero)) => quantized(walk, real, &operands, 7, walk.ty(zero).dtype)?,
+    };
+    bind(walk, source.node, vec![Bound::Tensor(y)])
+}
+
+/// A times a matrix of N columns that is quantised in blocks along its rows, and a bias.
+fn by_blocks<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result<(), Error> {
+    let given = GivenAttributes::of(source);
+    let [columns, rows, block, bits] = ["N", "K", "block_size", "bits"].map(|name| given.int(name, 4));
+    // A of a runtime's own choice in 8 bits, or B in an order of its own, is no product that the description has.
+    let is_free = given.int("accuracy_level", 0) == 4 || given.int("weight_prepacked", 0) != 0;
+    given.finish()?;
+    let operands = operands::<6>(walk, source)?;
+    if is_free || operands[4].is_some() || !matches!(bits, 2 | 4 | 8) {
+        return opaque::stand_in(
+            walk,
+            source,
+            "this program does not have it with these attributes and operands",
+        );
+    }
+    let (a, scales) = (floats(walk, &operands, 0)?, floats(walk, &operands, 2)?);
+    if rows < 1 || columns < 1 || block < 1 {
+        return Err(Error::invalid("attributes", "N, K and block_size must be positive"));
+    }
+    let blocks = (rows - 1) / block + 1;
+    let packed = there(&operands, 1)?;
+    if walk.ty(packed).count() != columns * blocks * (block * bits / 8) || walk.ty(packed).dtype != DType::U8
+    {
+        let wanted = format!("u8[{columns}, {blocks}, {}]", block * bits / 8);
+        return Err(misshapen(1, &walk.ty(packed), &wanted));
+    }
+    let dtype = walk.ty(a).dtype;
+    let numbers = unpacked(walk, packed, bits, &[columns, blocks, block])?;
+    let numbers = walk.cast(numbers, dtype)?;
+    let zeros = match operands[3] {
+        None => walk.real(dtype, f64::from(1 << (bits - 1)))?,
+        Some(zeros) if walk.ty(zeros).dtype.is_float() => walk.reshaped(zeros, &[columns, blocks, 1])?,
+        Some(zeros) => {
+            let held = (blocks * bits + 7) / 8 * 8 / bits;
+            let zeros = unpacked(walk, zeros, bits, &[columns, held])?;
+            let zeros = walk.slice(zeros, 1, 0, blocks)?;
+            let zeros = walk.unsqueezed(zeros, &[2])?;
+            walk.cast(zeros, dtype)?
+        }
+    };
+    let numbers = walk.op("Sub", &[numbers, zeros])?;
+    let scales = walk.reshaped(scales, &[columns, blocks, 1])?;
+    let numbers = walk.op("Mul", &[numbers, scales])?;
+    let matrix = walk.reshaped(numbers, &[columns, blocks * block])?;
+    let matrix = walk.slice(matrix, 1, 0, rows)?;
+    let matrix = walk.transposed(matrix, &[1, 0])?;
+    let product = walk.op("MatMul", &[a, matrix])?;
+    let y = operands[5].map_or(Ok(product), |bias| walk.op("Add", &[product, bias]))?;
+    bind(walk, source.node, vec![Bound::Tensor(y)])
+}
+
+/// The numbers that bytes hold, several in each and the first in its lowest bits.
+fn unpacked(walk: &mut Walk<'_, '_>, bytes: Value, bits: i64, shape: &[i64]) -> Result<Value, Error> {
+    if bits == 8 {
+        return walk.reshaped(bytes, shape);
+    }
+    let mask = walk.integers(DType::U8, &[], |_| (1 << bits) - 1)?;
+    let mut parts = Vec::with_capacity((8 / bits) as usize);
+    for from in (0..8).step_by(bits as usize) {
+        let by = walk.integers(DType::U8, &[], |_| from)?;
+        let shifted =
+            walk.op_with("BitShift", &Attributes::new().name("direction", "RIGHT"), &[bytes, by])?;
+        parts.push(walk.op("BitwiseAnd", &[shifted, mask])?);
+    }
+    let rank = walk.ty(bytes).rank() as i64;
+    let all = stack(walk, &parts, rank, &[])?;
+    walk.reshaped(all, shape)
+}
