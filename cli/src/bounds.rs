@@ -82,6 +82,15 @@ pub(crate) struct Bounds {
     pub policy: Option<PathBuf>,
 }
 
+/// The domains whose operators are drawn where none is named.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Domains {
+    /// Those of ONNX: the models are for anybody.
+    Onnx,
+    /// Those of runtimes too: whoever takes the models was asked what it has.
+    Any,
+}
+
 /// How many times its own memory a model takes here: with values, their copies as ONNX, and what a worker has of it.
 const HELD: u64 = 8;
 
@@ -124,8 +133,8 @@ impl Bounds {
 
     /// The settings that the arguments ask for: those of the taste. If `--ops` names only operators that are
     /// written out, none of ours is drawn. Fails if this machine has too little memory for such models.
-    pub(crate) fn settings(&self, taste: &Taste) -> anyhow::Result<Settings> {
-        let base = Settings { composites: self.written_out(taste), ..Settings::default() };
+    pub(crate) fn settings(&self, taste: &Taste, domains: Domains) -> anyhow::Result<Settings> {
+        let base = Settings { composites: self.written_out(taste, domains), ..Settings::default() };
         let mut settings = taste.settings_over(base)?;
         if !self.ops.is_empty() && self.ops.iter().all(|named| named.of_ours().is_none()) {
             settings.operators.clear();
@@ -141,8 +150,11 @@ impl Bounds {
     }
 
     /// The written-out operators to draw: those that are named, or all if no operator is named.
-    fn written_out(&self, taste: &Taste) -> Composites {
-        let mut composites = forms::composite::usual();
+    fn written_out(&self, taste: &Taste, domains: Domains) -> Composites {
+        let mut composites = match domains {
+            Domains::Onnx => forms::composite::usual(),
+            Domains::Any => forms::composite::every(),
+        };
         if !taste.ops.is_empty() || !self.ops.is_empty() {
             composites.each.clear();
             composites.share = 1.0;

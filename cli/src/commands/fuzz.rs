@@ -27,6 +27,7 @@ use super::junit_file::JunitFile;
 use super::{campaign_folder, interrupts, jobs, maker, probe, rules, targets};
 use crate::args::{self, Common, Fuzz};
 use crate::board::{Extent, Live};
+use crate::bounds::Domains;
 use crate::{progress, screen};
 use campaign::Exit;
 use campaign::exit::SearchEnd;
@@ -45,7 +46,7 @@ pub(crate) fn run(common: Common, args: &Fuzz) -> anyhow::Result<Exit> {
 
 fn campaign(common: Common, args: &Fuzz, junit: &JunitFile<'_>) -> anyhow::Result<Exit> {
     let taste = args.bounds.taste()?;
-    let settings = args.bounds.settings(&taste)?;
+    let settings = args.bounds.settings(&taste, Domains::Any)?;
     let known = known(args.known.as_deref())?;
     let levels = levels(args)?;
     let oracles = Oracles::named(&args.oracles, &args.relations)?;

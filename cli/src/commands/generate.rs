@@ -10,6 +10,7 @@ use serde_json::json;
 
 use super::{jobs, maker, probe, rules, writable_folder};
 use crate::args::{Common, Gen, Level};
+use crate::bounds::Domains;
 use crate::progress::Progress;
 use crate::screen;
 use campaign::Exit;
@@ -17,8 +18,9 @@ use campaign::Exit;
 /// Writes random cases.
 pub(crate) fn run(common: Common, args: &Gen) -> anyhow::Result<Exit> {
     let taste = args.bounds.taste()?;
-    let (jobs, mut settings) = (jobs(args.jobs), args.bounds.settings(&taste)?);
-    let engine = args.engine.as_deref();
+    let (jobs, engine) = (jobs(args.jobs), args.engine.as_deref());
+    let domains = if engine.is_some() { Domains::Any } else { Domains::Onnx };
+    let mut settings = args.bounds.settings(&taste, domains)?;
     let support = engine.map(|name| probe::support(common, name, &settings, jobs)).transpose()?;
     if let Some(support) = &support {
         settings = probe::narrowed(support, settings, taste.opset.as_ref())?;

@@ -5,7 +5,7 @@ use ir::{DType, DTypes};
 use super::Composite;
 use super::piece::Piece;
 
-const BYTES: DTypes = DTypes::of(&[DType::I8, DType::U8]);
+pub(super) const BYTES: DTypes = DTypes::of(&[DType::I8, DType::U8]);
 
 pub(super) const ALL: &[Composite] = &[
     Composite::new("MatMulInteger", 13, BYTES, mat_mul_integer),
@@ -15,7 +15,7 @@ pub(super) const ALL: &[Composite] = &[
 ];
 
 /// A scale and a zero point that are powers of two and small, as constants.
-fn scaled(p: &mut Piece<'_>, dtype: DType) {
+pub(super) fn scaled(p: &mut Piece<'_>, dtype: DType) {
     let scale = (2.0_f64).powi(p.size(-6..=0) as i32);
     p.reals(DType::F32, &[], &[scale]);
     let zero = if dtype == DType::I8 { p.size(-20..=20) } else { p.size(100..=140) };

@@ -16,6 +16,7 @@
 //! | `place`, `fold` | writing an operator out, and folding it again |
 //! | `vision`, `recurrent`, `language`, `integral`, `signal`, `learning`, `training`, `texts` | the operators, by what they are for |
 //! | `filled`, `found`, `sequences` | and by what they read and make |
+//! | `microsoft` | those of ONNX Runtime's own |
 
 mod filled;
 mod fold;
@@ -23,6 +24,7 @@ mod found;
 mod integral;
 mod language;
 mod learning;
+mod microsoft;
 pub mod piece;
 mod place;
 mod recurrent;
@@ -85,6 +87,16 @@ impl Composite {
         Self { name, domain, version: 1, since: 13, dtypes, draw }
     }
 
+    /// An operator of ONNX Runtime's own.
+    const fn microsoft(name: &'static str, dtypes: DTypes, draw: fn(&mut Piece<'_>) -> Option<()>) -> Self {
+        Self { name, domain: "com.microsoft", version: 1, since: 13, dtypes, draw }
+    }
+
+    /// Whether ONNX itself has it: a runtime's own is for those that have it too.
+    pub fn is_of_onnx(&self) -> bool {
+        self.domain.is_empty() || self.domain.starts_with("ai.onnx")
+    }
+
     /// A use of the operator within bounds, in place of nothing: a model with its inputs as variables, and where the nodes are.
     pub fn alone(&self, opset: u32, dtype: DType, stream: Stream) -> Option<(Model, Vec<NodeId>, Placed)> {
         let mut model = Model::new(opset, ops::Graph::new());
@@ -97,7 +109,7 @@ impl Composite {
 
 /// The operators by what they do, with the weight of each group in a draw. Operators that compute have a
 /// larger weight than those that pick, fill or move: there is more to be wrong about.
-const GROUPS: [(u32, &[Composite]); 11] = [
+const GROUPS: [(u32, &[Composite]); 12] = [
     (3, vision::ALL),
     (3, recurrent::ALL),
     (3, language::ALL),
@@ -109,6 +121,7 @@ const GROUPS: [(u32, &[Composite]); 11] = [
     (1, sequences::ALL),
     (1, texts::ALL),
     (1, training::ALL),
+    (1, microsoft::ALL),
 ];
 
 /// Every such operator.
@@ -125,9 +138,16 @@ pub fn find(name: &str) -> Option<&'static Composite> {
     all().find(|composite| composite.name == name)
 }
 
-/// All of them on all dtypes, in a share of models that leaves most to the operators that graphs are made of.
+/// Those of ONNX on all dtypes, in a share of models that leaves most to the operators that graphs are made of.
 pub fn usual() -> Composites {
-    Composites { share: 0.12, each: all().map(|composite| (composite.name, composite.dtypes)).collect() }
+    let each = all().filter(|composite| composite.is_of_onnx());
+    Composites { share: 0.12, each: each.map(|composite| (composite.name, composite.dtypes)).collect() }
+}
+
+/// All of them, those of runtimes too, in the same share.
+pub fn every() -> Composites {
+    let each = all().map(|composite| (composite.name, composite.dtypes)).collect();
+    Composites { each, ..usual() }
 }
 
 /// Those that may occur in an opset.

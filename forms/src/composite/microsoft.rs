@@ -1,0 +1,341 @@
+//! Operators of ONNX Runtime's own domain, `com.microsoft`, which its optimiser and its tools for quantisation write.
+
+use ir::{DType, DTypes};
+
+use super::Composite;
+use super::integral::{BYTES, scaled};
+use super::piece::Piece;
+
+/// What fused products and activations take.
+const FLOATS: DTypes = DTypes::of(&[DType::F16, DType::F32, DType::F64]);
+
+/// What normalised sums and weights of few bits take.
+const HALVES: DTypes = DTypes::of(&[DType::F16, DType::F32]);
+
+const F32: DTypes = DTypes::of(&[DType::F32]);
+
+pub(super) const ALL: &[Composite] = &[
+    Composite::microsoft("BiasGelu", FLOATS, |p| gelu(p, true)),
+    Composite::microsoft("DynamicQuantizeMatMul", F32, dynamic_quantize_mat_mul),
+    Composite::microsoft("FastGelu", FLOATS, |p| {
+        let is_biased = p.chance(0.6);
+        gelu(p, is_biased)
+    }),
+    Composite::microsoft("FusedConv", FLOATS, fused_conv),
+    Composite::microsoft("FusedGemm", FLOATS, fused_gemm),
+    Composite::microsoft("FusedMatMul", FLOATS, fused_mat_mul),
+    Composite::microsoft("MatMulIntegerToFloat", BYTES, mat_mul_integer_to_float),
+    Composite::microsoft("MatMulNBits", HALVES, mat_mul_n_bits),
+    Composite::microsoft("QGemm", BYTES, q_gemm),
+    Composite::microsoft("QLinearAdd", BYTES, q_linear_binary),
+    Composite::microsoft("QLinearAveragePool", BYTES, q_linear_average_pool),
+    Composite::microsoft("QLinearConcat", BYTES, q_linear_concat),
+    Composite::microsoft("QLinearGlobalAveragePool", BYTES, q_linear_global_average_pool),
+    Composite::microsoft("QLinearLeakyRelu", BYTES, q_linear_leaky_relu),
+    Composite::microsoft("QLinearMul", BYTES, q_linear_binary),
+    Composite::microsoft("QLinearReduceMean", BYTES, q_linear_reduce_mean),
+    Composite::microsoft("QLinearSigmoid", BYTES, q_linear_sigmoid),
+    Composite::microsoft("QLinearSoftmax", BYTES, q_linear_softmax),
+    Composite::microsoft("QLinearWhere", BYTES, q_linear_where),
+    Composite::microsoft("QuickGelu", FLOATS, quick_gelu),
+    Composite {
+        since: 17,
+        ..Composite::microsoft("SkipLayerNormalization", HALVES, |p| skip_normalization(p, true))
+    },
+    Composite {
+        since: 23,
+        ..Composite::microsoft("SkipSimplifiedLayerNormalization", HALVES, |p| skip_normalization(p, false))
+    },
+];
+
+fn gelu(p: &mut Piece<'_>, is_biased: bool) -> Option<()> {
+    let dtype = p.dtype()?;
+    let x = p.any(dtype, 1..=4);
+    if is_biased {
+        p.of(dtype, &x.shape[x.rank() - 1..]);
+    }
+    Some(())
+}
+
+fn quick_gelu(p: &mut Piece<'_>) -> Option<()> {
+    let dtype = p.dtype()?;
+    p.any(dtype, 1..=4);
+    if p.chance(0.4) {
+        let alpha = p.choose(&[1.0, 0.5, 2.0, -1.0])?;
+        p.float("alpha", alpha);
+    }
+    Some(())
+}
+
+/// A product of matrices in a batch of one axis or two, of which an operand may lie otherwise.
+fn fused_mat_mul(p: &mut Piece<'_>) -> Option<()> {
+    let dtype = p.dtype()?;
+    let batch: Vec<i64> = (0..p.size(0..=2)).map(|_| p.size(1..=3)).collect();
+    let (rows, inner, columns) = (p.size(1..=5), p.size(1..=9), p.size(1..=5));
+    for (side, [first, second]) in [("A", [rows, inner]), ("B", [inner, columns])] {
+        let mut matrix = [first, second];
+        if p.flag(&format!("trans{side}")) {
+            matrix.reverse();
+        }
+        let is_outside = !batch.is_empty() && p.chance(0.3);
+        let shape = if is_outside {
+            p.int(&format!("transBatch{side}"), 1);
+            [&matrix[..1], &batch[..], &matrix[1..]].concat()
+        } else {
+            [&batch[..], &matrix[..]].concat()
+        };
+        p.of(dtype, &shape);
+    }
+    if p.chance(0.5) {
+        let alpha = p.choose(&[0.5, 0.125, -1.0, 2.0])?;
+        p.float("alpha", alpha);
+    }
+    Some(())
+}
+
+fn fused_conv(p: &mut Piece<'_>) -> Option<()> {
+    let dtype = p.dtype()?;
+    let (channels, filters, size, kernel) = (p.size(1..=4), p.size(1..=4), p.size(3..=6), p.size(1..=3));
+    p.of(dtype, &[1, channels, size, size]);
+    p.of(dtype, &[filters, channels, kernel, kernel]);
+    let (pad, stride) = (p.size(0..=1), p.size(1..=2));
+    p.perhaps(0.6, dtype, &[filters]);
+    let out = (size + 2 * pad - kernel) / stride + 1;
+    p.perhaps(0.4, dtype, &[1, filters, out, out]);
+    p.ints("kernel_shape", &[kernel, kernel]);
+    p.ints("pads", &[pad; 4]);
+    p.ints("strides", &[stride, stride]);
+    let (activation, parameters) = p.choose(&[COMMON, &[("Clip", &[-0.5, 1.0])]].concat())?;
+    p.text("activation", activation);
+    if !parameters.is_empty() {
+        p.floats("activation_params", parameters);
+    }
+    Some(())
+}
+
+fn fused_gemm(p: &mut Piece<'_>) -> Option<()> {
+    let dtype = p.dtype()?;
+    let (rows, inner, columns) = (p.size(1..=5), p.size(1..=9), p.size(1..=5));
+    let a = if p.flag("transA") { [inner, rows] } else { [rows, inner] };
+    let b = if p.flag("transB") { [columns, inner] } else { [inner, columns] };
+    p.of(dtype, &a);
+    p.of(dtype, &b);
+    p.perhaps(0.6, dtype, &[columns]);
+    for name in ["alpha", "beta"] {
+        if p.chance(0.4) {
+            p.float(name, 0.5);
+        }
+    }
+    let behind_gemm: &[Activation] =
+        &[("Elu", &[0.5]), ("Softplus", &[]), ("Softsign", &[]), ("ThresholdedRelu", &[0.5])];
+    let (activation, parameters) = p.choose(&[COMMON, behind_gemm].concat())?;
+    p.text("activation", activation);
+    for (name, &number) in ["activation_alpha", "activation_beta"].into_iter().zip(parameters) {
+        p.float(name, number);
+    }
+    Some(())
+}
+
+/// What a result goes through, with its numbers.
+type Activation = (&'static str, &'static [f32]);
+
+/// What the result of a convolution or a Gemm may go through.
+const COMMON: &[Activation] =
+    &[("Relu", &[]), ("Sigmoid", &[]), ("Tanh", &[]), ("LeakyRelu", &[0.25]), ("HardSigmoid", &[0.25, 0.5])];
+
+fn skip_normalization(p: &mut Piece<'_>, is_shifted: bool) -> Option<()> {
+    let dtype = p.dtype()?;
+    let (batch, length, width) = (p.size(1..=2), p.size(1..=3), p.size(2..=8));
+    p.of(dtype, &[batch, length, width]);
+    let is_shared = is_shifted && p.chance(0.3);
+    p.of(dtype, &if is_shared { vec![length, width] } else { vec![batch, length, width] });
+    p.of(dtype, &[width]);
+    if is_shifted {
+        p.perhaps(0.7, dtype, &[width]);
+    }
+    p.perhaps(0.4, dtype, &[width]);
+    p.float("epsilon", 1e-3);
+    Some(())
+}
+
+fn q_linear_binary(p: &mut Piece<'_>) -> Option<()> {
+    let dtype = p.dtype()?;
+    let a = p.any(dtype, 1..=4);
+    scaled(p, dtype);
+    let kept = p.size(0..=a.rank() as i64) as usize;
+    p.of(dtype, &a.shape[kept..]);
+    scaled(p, dtype);
+    scaled(p, dtype);
+    Some(())
+}
+
+/// A tensor with its scale and zero point, and those of the result.
+fn q_linear(p: &mut Piece<'_>, dtype: DType, shape: &[i64]) {
+    p.of(dtype, shape);
+    scaled(p, dtype);
+    scaled(p, dtype);
+}
+
+fn q_linear_sigmoid(p: &mut Piece<'_>) -> Option<()> {
+    let dtype = p.dtype()?;
+    p.any(dtype, 1..=4);
+    scaled(p, dtype);
+    p.reals(DType::F32, &[], &[1.0 / 256.0]);
+    p.integers(dtype, &[], &[if dtype == DType::I8 { -128 } else { 0 }]);
+    Some(())
+}
+
+fn q_linear_softmax(p: &mut Piece<'_>) -> Option<()> {
+    q_linear_sigmoid(p)?;
+    let opset = p.choose(&[12, 13])?;
+    p.int("opset", opset);
+    if p.chance(0.4) {
+        p.int("axis", 0);
+    }
+    Some(())
+}
+
+fn q_linear_leaky_relu(p: &mut Piece<'_>) -> Option<()> {
+    let dtype = p.dtype()?;
+    p.any(dtype, 1..=4);
+    scaled(p, dtype);
+    scaled(p, dtype);
+    p.float("alpha", 0.25);
+    Some(())
+}
+
+fn q_linear_reduce_mean(p: &mut Piece<'_>) -> Option<()> {
+    let dtype = p.dtype()?;
+    let x = p.any(dtype, 2..=4);
+    scaled(p, dtype);
+    scaled(p, dtype);
+    let axis = p.size(0..=x.rank() as i64 - 1);
+    p.ints("axes", &[axis]);
+    p.flag_or("keepdims", 2);
+    Some(())
+}
+
+/// The shape of an image, whose channels may come last.
+fn image(p: &mut Piece<'_>, size: i64) -> [i64; 4] {
+    let (batch, channels) = (p.size(1..=2), p.size(1..=5));
+    if p.flag("channels_last") { [batch, size, size, channels] } else { [batch, channels, size, size] }
+}
+
+fn q_linear_global_average_pool(p: &mut Piece<'_>) -> Option<()> {
+    let dtype = p.dtype()?;
+    let size = p.size(1..=5);
+    let shape = image(p, size);
+    q_linear(p, dtype, &shape);
+    Some(())
+}
+
+fn q_linear_average_pool(p: &mut Piece<'_>) -> Option<()> {
+    let dtype = p.dtype()?;
+    let (size, kernel) = (p.size(3..=6), p.size(1..=3));
+    let shape = image(p, size);
+    q_linear(p, dtype, &shape);
+    p.ints("kernel_shape", &[kernel, kernel]);
+    if kernel > 1 && p.chance(0.5) {
+        p.ints("pads", &[1, 0, 0, 1]);
+        p.flag("count_include_pad");
+    }
+    if p.chance(0.3) {
+        p.ints("strides", &[2, 1]);
+    }
+    Some(())
+}
+
+fn q_linear_concat(p: &mut Piece<'_>) -> Option<()> {
+    let dtype = p.dtype()?;
+    scaled(p, dtype);
+    let (rows, axis) = (p.size(1..=4), p.size(0..=1));
+    for _ in 0..p.size(1..=3) {
+        let joined = p.size(1..=4);
+        p.of(dtype, &if axis == 0 { [joined, rows] } else { [rows, joined] });
+        scaled(p, dtype);
+    }
+    p.int("axis", axis);
+    Some(())
+}
+
+fn q_linear_where(p: &mut Piece<'_>) -> Option<()> {
+    let dtype = p.dtype()?;
+    let (rows, columns) = (p.size(1..=4), p.size(1..=4));
+    p.of(DType::Bool, &[rows, 1]);
+    p.of(dtype, &[rows, columns]);
+    scaled(p, dtype);
+    p.of(dtype, &[columns]);
+    scaled(p, dtype);
+    scaled(p, dtype);
+    Some(())
+}
+
+fn q_gemm(p: &mut Piece<'_>) -> Option<()> {
+    let a = p.dtype()?;
+    let b = p.other_dtype(BYTES)?;
+    let (rows, inner, columns) = (p.size(1..=4), p.size(1..=6), p.size(1..=4));
+    let left = if p.flag("transA") { [inner, rows] } else { [rows, inner] };
+    let right = if p.flag("transB") { [columns, inner] } else { [inner, columns] };
+    p.of(a, &left);
+    scaled(p, a);
+    p.of(b, &right);
+    scaled(p, b);
+    p.perhaps(0.5, DType::I32, &[columns]);
+    if p.chance(0.7) {
+        scaled(p, a);
+    }
+    if p.chance(0.4) {
+        p.float("alpha", 0.5);
+    }
+    Some(())
+}
+
+fn dynamic_quantize_mat_mul(p: &mut Piece<'_>) -> Option<()> {
+    let (a, b) = (p.dtype()?, p.other_dtype(BYTES)?);
+    let (rows, inner, columns) = (p.size(1..=4), p.size(1..=6), p.size(1..=4));
+    p.of(a, &[rows, inner]);
+    p.of(b, &[inner, columns]);
+    scaled(p, b);
+    p.perhaps(0.5, DType::F32, &[columns]);
+    Some(())
+}
+
+fn mat_mul_integer_to_float(p: &mut Piece<'_>) -> Option<()> {
+    let (a, b) = (p.dtype()?, p.other_dtype(BYTES)?);
+    let (rows, inner, columns) = (p.size(1..=4), p.size(1..=6), p.size(1..=4));
+    p.of(a, &[rows, inner]);
+    p.of(b, &[inner, columns]);
+    for _ in 0..2 {
+        let scale = (2.0_f64).powi(p.size(-6..=0) as i32);
+        p.reals(DType::F32, &[], &[scale]);
+    }
+    for dtype in [a, b] {
+        let zero = if dtype == DType::I8 { p.size(-20..=20) } else { p.size(100..=140) };
+        p.integers(dtype, &[], &[zero]);
+    }
+    p.perhaps(0.5, DType::F32, &[columns]);
+    Some(())
+}
+
+/// A matrix of 4 or 8 bits in blocks of 16 or 32 rows.
+fn mat_mul_n_bits(p: &mut Piece<'_>) -> Option<()> {
+    let dtype = p.dtype()?;
+    let (bits, block) = (p.choose(&[4, 4, 8])?, p.choose(&[16, 32])?);
+    let (rows, inner, columns) = (p.size(1..=3), p.size(1..=48), p.size(1..=4));
+    let blocks = (inner - 1) / block + 1;
+    p.of(dtype, &[rows, inner]);
+    let packed = [columns, blocks, block * bits / 8];
+    let bytes: Vec<i64> = (0..packed.iter().product()).map(|_| p.size(0..=255)).collect();
+    p.integers(DType::U8, &packed, &bytes);
+    let scales: Vec<f64> = (0..columns * blocks).map(|_| (2.0_f64).powi(p.size(-6..=-2) as i32)).collect();
+    p.reals(dtype, &[columns, blocks], &scales);
+    if p.chance(0.5) {
+        let packed = [columns, (blocks * bits + 7) / 8];
+        let points: Vec<i64> = (0..packed.iter().product()).map(|_| p.size(0..=255)).collect();
+        p.integers(DType::U8, &packed, &points);
+    }
+    for (name, number) in [("K", inner), ("N", columns), ("bits", bits), ("block_size", block)] {
+        p.int(name, number);
+    }
+    Some(())
+}
