@@ -15,6 +15,7 @@ from pathlib import Path
 
 import onnx
 
+import zoo_runtime
 import zoo_sklearn
 import zoo_torch
 
@@ -55,6 +56,8 @@ def exports():
         yield "torch", name, write
     for name, write in zoo_sklearn.exports():
         yield "skl2onnx", name, write
+    for name, write in zoo_runtime.exports():
+        yield "onnxruntime", name, write
 
 
 def described(origin, name, file):

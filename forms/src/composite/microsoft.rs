@@ -15,37 +15,31 @@ const HALVES: DTypes = DTypes::of(&[DType::F16, DType::F32]);
 const F32: DTypes = DTypes::of(&[DType::F32]);
 
 pub(super) const ALL: &[Composite] = &[
-    Composite::microsoft("BiasGelu", FLOATS, |p| gelu(p, true)),
-    Composite::microsoft("DynamicQuantizeMatMul", F32, dynamic_quantize_mat_mul),
-    Composite::microsoft("FastGelu", FLOATS, |p| {
+    Composite::microsoft("BiasGelu", 20, FLOATS, |p| gelu(p, true)),
+    Composite::microsoft("DynamicQuantizeMatMul", 13, F32, dynamic_quantize_mat_mul),
+    Composite::microsoft("FastGelu", 20, FLOATS, |p| {
         let is_biased = p.chance(0.6);
         gelu(p, is_biased)
     }),
-    Composite::microsoft("FusedConv", FLOATS, fused_conv),
-    Composite::microsoft("FusedGemm", FLOATS, fused_gemm),
-    Composite::microsoft("FusedMatMul", FLOATS, fused_mat_mul),
-    Composite::microsoft("MatMulIntegerToFloat", BYTES, mat_mul_integer_to_float),
-    Composite::microsoft("MatMulNBits", HALVES, mat_mul_n_bits),
-    Composite::microsoft("QGemm", BYTES, q_gemm),
-    Composite::microsoft("QLinearAdd", BYTES, q_linear_binary),
-    Composite::microsoft("QLinearAveragePool", BYTES, q_linear_average_pool),
-    Composite::microsoft("QLinearConcat", BYTES, q_linear_concat),
-    Composite::microsoft("QLinearGlobalAveragePool", BYTES, q_linear_global_average_pool),
-    Composite::microsoft("QLinearLeakyRelu", BYTES, q_linear_leaky_relu),
-    Composite::microsoft("QLinearMul", BYTES, q_linear_binary),
-    Composite::microsoft("QLinearReduceMean", BYTES, q_linear_reduce_mean),
-    Composite::microsoft("QLinearSigmoid", BYTES, q_linear_sigmoid),
-    Composite::microsoft("QLinearSoftmax", BYTES, q_linear_softmax),
-    Composite::microsoft("QLinearWhere", BYTES, q_linear_where),
-    Composite::microsoft("QuickGelu", FLOATS, quick_gelu),
-    Composite {
-        since: 17,
-        ..Composite::microsoft("SkipLayerNormalization", HALVES, |p| skip_normalization(p, true))
-    },
-    Composite {
-        since: 23,
-        ..Composite::microsoft("SkipSimplifiedLayerNormalization", HALVES, |p| skip_normalization(p, false))
-    },
+    Composite::microsoft("FusedConv", 13, FLOATS, fused_conv),
+    Composite::microsoft("FusedGemm", 13, FLOATS, fused_gemm),
+    Composite::microsoft("FusedMatMul", 13, FLOATS, fused_mat_mul),
+    Composite::microsoft("MatMulIntegerToFloat", 13, BYTES, mat_mul_integer_to_float),
+    Composite::microsoft("MatMulNBits", 18, HALVES, mat_mul_n_bits),
+    Composite::microsoft("QGemm", 13, BYTES, q_gemm),
+    Composite::microsoft("QLinearAdd", 13, BYTES, q_linear_binary),
+    Composite::microsoft("QLinearAveragePool", 13, BYTES, q_linear_average_pool),
+    Composite::microsoft("QLinearConcat", 13, BYTES, q_linear_concat),
+    Composite::microsoft("QLinearGlobalAveragePool", 13, BYTES, q_linear_global_average_pool),
+    Composite::microsoft("QLinearLeakyRelu", 13, BYTES, q_linear_leaky_relu),
+    Composite::microsoft("QLinearMul", 13, BYTES, q_linear_binary),
+    Composite::microsoft("QLinearReduceMean", 13, BYTES, q_linear_reduce_mean),
+    Composite::microsoft("QLinearSigmoid", 13, BYTES, q_linear_sigmoid),
+    Composite::microsoft("QLinearSoftmax", 13, BYTES, q_linear_softmax),
+    Composite::microsoft("QLinearWhere", 13, BYTES, q_linear_where),
+    Composite::microsoft("QuickGelu", 13, FLOATS, quick_gelu),
+    Composite::microsoft("SkipLayerNormalization", 17, HALVES, |p| skip_normalization(p, true)),
+    Composite::microsoft("SkipSimplifiedLayerNormalization", 23, HALVES, |p| skip_normalization(p, false)),
 ];
 
 fn gelu(p: &mut Piece<'_>, is_biased: bool) -> Option<()> {

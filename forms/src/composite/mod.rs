@@ -87,9 +87,14 @@ impl Composite {
         Self { name, domain, version: 1, since: 13, dtypes, draw }
     }
 
-    /// An operator of ONNX Runtime's own.
-    const fn microsoft(name: &'static str, dtypes: DTypes, draw: fn(&mut Piece<'_>) -> Option<()>) -> Self {
-        Self { name, domain: "com.microsoft", version: 1, since: 13, dtypes, draw }
+    /// An operator of ONNX Runtime's own, from the first opset on that has what it is written out in.
+    const fn microsoft(
+        name: &'static str,
+        since: u32,
+        dtypes: DTypes,
+        draw: fn(&mut Piece<'_>) -> Option<()>,
+    ) -> Self {
+        Self { name, domain: "com.microsoft", version: 1, since, dtypes, draw }
     }
 
     /// Whether ONNX itself has it: a runtime's own is for those that have it too.
