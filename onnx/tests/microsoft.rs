@@ -151,6 +151,19 @@ fn weights_of_few_bits_are_unpacked_from_the_lowest_on() {
 }
 
 #[test]
+fn sizes_that_no_matrix_has_are_refused() {
+    for (attributes, why) in [
+        ("K = 9223372036854775807, N = 1, block_size = 16", "must be from 1 to"),
+        ("K = 2147483647, N = 2147483647, block_size = 1073741824", "u8[2147483647, 2, 536870912]"),
+    ] {
+        let node = format!("y = ms.MatMulNBits<{attributes}>(a, b, s)");
+        let read = read("float[1, 18] a, uint8[1, 2, 8] b, float[1, 2] s", "y", &node, Unknown::Refuse);
+        let told = read.expect_err("it is not read").to_string();
+        assert!(told.contains(why), "{attributes}: {told}");
+    }
+}
+
+#[test]
 fn a_recurrence_that_is_quantised_as_it_goes_has_the_types_of_its_operands() {
     let inputs = "float[5, 1, 2] x, uint8[2, 2, 12] w, uint8[2, 3, 12] r, float[2] s, uint8[2] p";
     let node = "y, h = ms.DynamicQuantizeLSTM<hidden_size = 3>(x, w, r, , , , , , s, p, s, p)";

@@ -14,18 +14,27 @@ pub(super) const ALL: &[Composite] = &[
     Composite::new("QLinearConv", 13, BYTES, q_linear_conv),
 ];
 
-/// A scale and a zero point that are powers of two and small, as constants.
+/// A scale and a zero point, as constants.
 pub(super) fn scaled(p: &mut Piece<'_>, dtype: DType) {
+    scale(p);
+    zero(p, dtype);
+}
+
+/// A scale that is a power of two.
+pub(super) fn scale(p: &mut Piece<'_>) {
     let scale = (2.0_f64).powi(p.size(-6..=0) as i32);
     p.reals(DType::F32, &[], &[scale]);
+}
+
+/// A zero point near the middle of the dtype.
+pub(super) fn zero(p: &mut Piece<'_>, dtype: DType) {
     let zero = if dtype == DType::I8 { p.size(-20..=20) } else { p.size(100..=140) };
     p.integers(dtype, &[], &[zero]);
 }
 
 fn zero_point(p: &mut Piece<'_>, dtype: DType) {
     if p.chance(0.6) {
-        let zero = if dtype == DType::I8 { p.size(-20..=20) } else { p.size(100..=140) };
-        p.integers(dtype, &[], &[zero]);
+        zero(p, dtype);
     } else {
         p.absent();
     }

@@ -3,7 +3,7 @@
 use ir::{DType, DTypes};
 
 use super::Composite;
-use super::integral::{BYTES, scaled};
+use super::integral::{BYTES, scale, scaled, zero};
 use super::piece::Piece;
 
 /// What fused products and activations take.
@@ -155,12 +155,22 @@ fn skip_normalization(p: &mut Piece<'_>, is_shifted: bool) -> Option<()> {
 fn q_linear_binary(p: &mut Piece<'_>) -> Option<()> {
     let dtype = p.dtype()?;
     let a = p.any(dtype, 1..=4);
-    scaled(p, dtype);
+    scaled_or_about_zero(p, dtype);
     let kept = p.size(0..=a.rank() as i64) as usize;
     p.of(dtype, &a.shape[kept..]);
-    scaled(p, dtype);
-    scaled(p, dtype);
+    scaled_or_about_zero(p, dtype);
+    scaled_or_about_zero(p, dtype);
     Some(())
+}
+
+/// A scale, and mostly a zero point: it is 0 where it is left out.
+fn scaled_or_about_zero(p: &mut Piece<'_>, dtype: DType) {
+    scale(p);
+    if p.chance(0.9) {
+        zero(p, dtype);
+    } else {
+        p.absent();
+    }
 }
 
 /// A tensor with its scale and zero point, and those of the result.
@@ -192,8 +202,8 @@ fn q_linear_softmax(p: &mut Piece<'_>) -> Option<()> {
 fn q_linear_leaky_relu(p: &mut Piece<'_>) -> Option<()> {
     let dtype = p.dtype()?;
     p.any(dtype, 1..=4);
-    scaled(p, dtype);
-    scaled(p, dtype);
+    scaled_or_about_zero(p, dtype);
+    scaled_or_about_zero(p, dtype);
     p.float("alpha", 0.25);
     Some(())
 }
@@ -201,8 +211,8 @@ fn q_linear_leaky_relu(p: &mut Piece<'_>) -> Option<()> {
 fn q_linear_reduce_mean(p: &mut Piece<'_>) -> Option<()> {
     let dtype = p.dtype()?;
     let x = p.any(dtype, 2..=4);
-    scaled(p, dtype);
-    scaled(p, dtype);
+    scaled_or_about_zero(p, dtype);
+    scaled_or_about_zero(p, dtype);
     let axis = p.size(0..=x.rank() as i64 - 1);
     p.ints("axes", &[axis]);
     p.flag_or("keepdims", 2);
@@ -299,14 +309,10 @@ fn mat_mul_integer_to_float(p: &mut Piece<'_>) -> Option<()> {
     let (rows, inner, columns) = (p.size(1..=4), p.size(1..=6), p.size(1..=4));
     p.of(a, &[rows, inner]);
     p.of(b, &[inner, columns]);
-    for _ in 0..2 {
-        let scale = (2.0_f64).powi(p.size(-6..=0) as i32);
-        p.reals(DType::F32, &[], &[scale]);
-    }
-    for dtype in [a, b] {
-        let zero = if dtype == DType::I8 { p.size(-20..=20) } else { p.size(100..=140) };
-        p.integers(dtype, &[], &[zero]);
-    }
+    scale(p);
+    scale(p);
+    zero(p, a);
+    zero(p, b);
     p.perhaps(0.5, DType::F32, &[columns]);
     Some(())
 }

@@ -88,11 +88,11 @@ fn gemm<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result<(), 
     bind(walk, source.node, vec![Bound::Tensor(y)])
 }
 
-/// A times a matrix of N columns that is quantised in blocks along its rows, and a bias.
+/// A times a matrix that is quantised in blocks, and a bias.
 fn by_blocks<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result<(), Error> {
     let given = GivenAttributes::of(source);
     let [columns, rows, block, bits] = ["N", "K", "block_size", "bits"].map(|name| given.int(name, 4));
-    // A of a runtime's own choice in 8 bits, or B in an order of its own, is no product that the description has.
+    // A in 8 bits as the runtime likes it, or B in an order of its own: the description has no such product.
     let is_free = given.int("accuracy_level", 0) == 4 || given.int("weight_prepacked", 0) != 0;
     given.finish()?;
     let operands = operands::<6>(walk, source)?;
@@ -103,40 +103,79 @@ fn by_blocks<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result
             "this program does not have it with these attributes and operands",
         );
     }
+    if [rows, columns, block].iter().any(|size| !(1..=MOST).contains(size)) {
+        let why = format!("N, K and block_size must be from 1 to {MOST}");
+        return Err(Error::invalid("attributes", why));
+    }
+    let blocks = Blocks { columns, rows, block, bits };
     let (a, scales) = (floats(walk, &operands, 0)?, floats(walk, &operands, 2)?);
-    if rows < 1 || columns < 1 || block < 1 {
-        return Err(Error::invalid("attributes", "N, K and block_size must be positive"));
-    }
-    let blocks = (rows - 1) / block + 1;
-    let packed = there(&operands, 1)?;
-    if walk.ty(packed).count() != columns * blocks * (block * bits / 8) || walk.ty(packed).dtype != DType::U8
-    {
-        let wanted = format!("u8[{columns}, {blocks}, {}]", block * bits / 8);
-        return Err(misshapen(1, &walk.ty(packed), &wanted));
-    }
-    let dtype = walk.ty(a).dtype;
-    let numbers = unpacked(walk, packed, bits, &[columns, blocks, block])?;
-    let numbers = walk.cast(numbers, dtype)?;
-    let zeros = match operands[3] {
-        None => walk.real(dtype, f64::from(1 << (bits - 1)))?,
-        Some(zeros) if walk.ty(zeros).dtype.is_float() => walk.reshaped(zeros, &[columns, blocks, 1])?,
-        Some(zeros) => {
-            let held = (blocks * bits + 7) / 8 * 8 / bits;
-            let zeros = unpacked(walk, zeros, bits, &[columns, held])?;
-            let zeros = walk.slice(zeros, 1, 0, blocks)?;
-            let zeros = walk.unsqueezed(zeros, &[2])?;
-            walk.cast(zeros, dtype)?
-        }
-    };
-    let numbers = walk.op("Sub", &[numbers, zeros])?;
-    let scales = walk.reshaped(scales, &[columns, blocks, 1])?;
-    let numbers = walk.op("Mul", &[numbers, scales])?;
-    let matrix = walk.reshaped(numbers, &[columns, blocks * block])?;
-    let matrix = walk.slice(matrix, 1, 0, rows)?;
-    let matrix = walk.transposed(matrix, &[1, 0])?;
+    let matrix = blocks.matrix(walk, there(&operands, 1)?, scales, operands[3])?;
     let product = walk.op("MatMul", &[a, matrix])?;
     let y = operands[5].map_or(Ok(product), |bias| walk.op("Add", &[product, bias]))?;
     bind(walk, source.node, vec![Bound::Tensor(y)])
+}
+
+/// The most rows or columns of a matrix that is quantised in blocks.
+const MOST: i64 = i32::MAX as i64;
+
+/// How a matrix is quantised: each column in blocks of rows, the last of which may end beyond the matrix.
+#[derive(Clone, Copy)]
+struct Blocks {
+    columns: i64,
+    rows: i64,
+    /// The rows of a block.
+    block: i64,
+    bits: i64,
+}
+
+impl Blocks {
+    /// The blocks of a column.
+    fn count(self) -> i64 {
+        (self.rows - 1) / self.block + 1
+    }
+
+    /// The matrix: what is packed less the zero points, which are the middle if there are none, times the scales, by block.
+    fn matrix(
+        self,
+        walk: &mut Walk<'_, '_>,
+        packed: Value,
+        scales: Value,
+        zeros: Option<Value>,
+    ) -> Result<Value, Error> {
+        let Self { columns, rows, block, bits } = self;
+        let (count, dtype, ty) = (self.count(), walk.ty(scales).dtype, walk.ty(packed));
+        let shape = [columns, count, block * bits / 8];
+        let bytes: i128 = shape.iter().map(|&size| i128::from(size)).product();
+        if ty.dtype != DType::U8 || i128::from(ty.count()) != bytes {
+            return Err(misshapen(1, &ty, &format!("u8{shape:?}")));
+        }
+        let numbers = unpacked(walk, packed, bits, &[columns, count, block])?;
+        let numbers = walk.cast(numbers, dtype)?;
+        let zeros = match zeros {
+            None => walk.real(dtype, f64::from(1 << (bits - 1)))?,
+            Some(zeros) => self.zeros(walk, zeros, dtype)?,
+        };
+        let numbers = walk.op("Sub", &[numbers, zeros])?;
+        let scales = walk.reshaped(scales, &[columns, count, 1])?;
+        let numbers = walk.op("Mul", &[numbers, scales])?;
+        let matrix = walk.reshaped(numbers, &[columns, count * block])?;
+        let matrix = walk.slice(matrix, 1, 0, rows)?;
+        walk.transposed(matrix, &[1, 0])
+    }
+
+    /// A zero point for each block: numbers of the dtype, or packed like the matrix, each column for itself.
+    fn zeros(self, walk: &mut Walk<'_, '_>, zeros: Value, dtype: DType) -> Result<Value, Error> {
+        let Self { columns, bits, .. } = self;
+        let count = self.count();
+        if walk.ty(zeros).dtype.is_float() {
+            return walk.reshaped(zeros, &[columns, count, 1]);
+        }
+        let held = (count * bits + 7) / 8 * 8 / bits;
+        let zeros = unpacked(walk, zeros, bits, &[columns, held])?;
+        let zeros = walk.slice(zeros, 1, 0, count)?;
+        let zeros = walk.unsqueezed(zeros, &[2])?;
+        walk.cast(zeros, dtype)
+    }
 }
 
 /// The numbers that bytes hold, several in each and the first in its lowest bits.

@@ -124,7 +124,7 @@ fn softmax<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result<(
         let shape = walk.ty(x).shape;
         let rank = shape.len() as i64;
         let from = if axis < 0 { axis + rank } else { axis };
-        if opset >= 13 || from + 1 == rank {
+        if opset >= 13 || from == rank - 1 {
             return walk.op_with("Softmax", &Attributes::new().int("axis", axis), &[x]);
         }
         let rows = shape.get(..usize::try_from(from).unwrap_or(usize::MAX));
