@@ -1,5 +1,6 @@
 //! Operators of ONNX Runtime's own domain, written out, are what their description says.
 
+use interp::{Profile, Taps, evaluate};
 use ir::{DType, Tensor, Type};
 use onnxsmith_onnx::Error;
 use onnxsmith_onnx::import::{Imported, Options, Unknown, specialise};
@@ -127,6 +128,19 @@ fn products_of_quantised_matrices_are_scaled() {
     assert_eq!(product("y = ms.MatMulIntegerToFloat(a, b, s, t, p, q, c)"), [16.5]);
     assert_eq!(product("y = ms.QGemm<alpha = 2.0>(a, s, p, b, t, q)"), [32.]);
     assert_eq!(product("y = ms.QGemm<alpha = 2.0>(a, s, p, b, t, q, , t, p)"), [26.]);
+}
+
+#[test]
+fn a_product_by_dynamic_quantisation_is_that_of_the_numbers_as_well() {
+    let node = "s = Constant<value = float {1.0}>() y = ms.DynamicQuantizeMatMul(a, b, s)";
+    let model = read("float[1, 2] a, uint8[2, 1] b", "y", node, Unknown::Refuse).expect("it is read").model;
+    let operands = [reals(&[1, 2], &[1., 0.301]), bytes(&[2, 1], &[100, 100])];
+    let evaluation = evaluate(&model, &operands, &Profile::DECLARED, Taps::Outputs).expect("values");
+    let y = &evaluation.outputs[0];
+    // 0.301 is 77 of 255 parts, so it is 130.196; and 130.1 as it is.
+    let (value, error) = (y.tensor.to_f64s()[0], y.error_at(0));
+    assert!((value - 100. - 7700. / 255.).abs() < 1e-4, "{value}");
+    assert!((0.096..0.097).contains(&error), "{error}");
 }
 
 #[test]

@@ -148,7 +148,9 @@ fn skip_normalization(p: &mut Piece<'_>, is_shifted: bool) -> Option<()> {
         p.perhaps(0.7, dtype, &[width]);
     }
     p.perhaps(0.4, dtype, &[width]);
-    p.float("epsilon", 1e-3);
+    if p.chance(0.8) {
+        p.float("epsilon", 1e-3);
+    }
     Some(())
 }
 
@@ -184,7 +186,8 @@ fn q_linear_sigmoid(p: &mut Piece<'_>) -> Option<()> {
     let dtype = p.dtype()?;
     p.any(dtype, 1..=4);
     scaled(p, dtype);
-    p.reals(DType::F32, &[], &[1.0 / 256.0]);
+    let scale = p.choose(&[1.0 / 256.0, 1.0 / 256.0, 1.0 / 128.0, 0.0125])?;
+    p.reals(DType::F32, &[], &[scale]);
     p.integers(dtype, &[], &[if dtype == DType::I8 { -128 } else { 0 }]);
     Some(())
 }
@@ -317,23 +320,28 @@ fn mat_mul_integer_to_float(p: &mut Piece<'_>) -> Option<()> {
     Some(())
 }
 
-/// A matrix of 4 or 8 bits in blocks of 16 or 32 rows.
+/// A matrix of 2, 4 or 8 bits in blocks of 16 or 32 rows.
 fn mat_mul_n_bits(p: &mut Piece<'_>) -> Option<()> {
     let dtype = p.dtype()?;
-    let (bits, block) = (p.choose(&[4, 4, 8])?, p.choose(&[16, 32])?);
+    let (bits, block) = (p.choose(&[4, 4, 4, 8, 2])?, p.choose(&[16, 32])?);
     let (rows, inner, columns) = (p.size(1..=3), p.size(1..=48), p.size(1..=4));
     let blocks = (inner - 1) / block + 1;
     p.of(dtype, &[rows, inner]);
     let packed = [columns, blocks, block * bits / 8];
     let bytes: Vec<i64> = (0..packed.iter().product()).map(|_| p.size(0..=255)).collect();
     p.integers(DType::U8, &packed, &bytes);
-    let scales: Vec<f64> = (0..columns * blocks).map(|_| (2.0_f64).powi(p.size(-6..=-2) as i32)).collect();
+    let scales: Vec<f64> = (0..columns * blocks).map(|_| p.size(1..=64) as f64 / 256.0).collect();
     p.reals(dtype, &[columns, blocks], &scales);
     if p.chance(0.5) {
         let packed = [columns, (blocks * bits + 7) / 8];
         let points: Vec<i64> = (0..packed.iter().product()).map(|_| p.size(0..=255)).collect();
         p.integers(DType::U8, &packed, &points);
+    } else {
+        p.absent();
     }
+    // An order of the rows, which is out of use.
+    p.absent();
+    p.perhaps(0.3, dtype, &[columns]);
     for (name, number) in [("K", inner), ("N", columns), ("bits", bits), ("block_size", block)] {
         p.int(name, number);
     }

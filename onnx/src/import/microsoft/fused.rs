@@ -40,22 +40,28 @@ fn exact(walk: &mut Walk<'_, '_>, x: Value) -> Result<Value, Error> {
     walk.op("Gelu", &[x])
 }
 
-/// ½·X·(1 + tanh(√(2/π)·(X + 0.044715·X³))), or with the constants that the description has, 0.797885·X + 0.035677·X³, which are these
-/// with fewer digits: near −3 the results differ by some 1e-5 of theirs.
+/// ½·X·(1 + tanh(√(2/π)·(X + 0.044715·X³))), where the description has 0.797885·X + 0.035677·X³. These are the same constants in fewer
+/// digits, and near −3 the results differ by some 1e-5 of theirs: whatever these digits stand for is right.
 fn fast(walk: &mut Walk<'_, '_>, x: Value) -> Result<Value, Error> {
     let y = walk.op_with("Gelu", &Attributes::new().name("approximate", "tanh"), &[x])?;
+    let least = by_tanh(walk, x, [0.797_884_5, 0.035_676_5])?;
+    let most = by_tanh(walk, x, [0.797_885_5, 0.035_677_5])?;
+    let either = walk.either(y, least)?;
+    walk.either(either, most)
+}
+
+/// ½·X·(1 + tanh(a·X + b·X³)).
+fn by_tanh(walk: &mut Walk<'_, '_>, x: Value, [a, b]: [f64; 2]) -> Result<Value, Error> {
     let dtype = walk.ty(x).dtype;
-    let numbers = [0.797_885, 0.035_677, 1.0, 0.5].map(|number| walk.real(dtype, number));
-    let [first, third, one, half] = numbers;
-    let (square, linear) = (walk.op("Mul", &[x, x])?, walk.op("Mul", &[x, first?])?);
+    let [a, b, one, half] = [a, b, 1.0, 0.5].map(|number| walk.real(dtype, number));
+    let square = walk.op("Mul", &[x, x])?;
     let cube = walk.op("Mul", &[square, x])?;
-    let cubic = walk.op("Mul", &[cube, third?])?;
+    let (linear, cubic) = (walk.op("Mul", &[x, a?])?, walk.op("Mul", &[cube, b?])?);
     let sum = walk.op("Add", &[linear, cubic])?;
     let tanh = walk.op("Tanh", &[sum])?;
     let gate = walk.op("Add", &[tanh, one?])?;
     let halved = walk.op("Mul", &[x, half?])?;
-    let rounded = walk.op("Mul", &[halved, gate])?;
-    walk.either(y, rounded)
+    walk.op("Mul", &[halved, gate])
 }
 
 /// X · Sigmoid(α·X).

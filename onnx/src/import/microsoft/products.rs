@@ -23,17 +23,37 @@ pub(super) fn translation(op_type: &str) -> Option<Translation> {
     }
 }
 
-/// A quantised as DynamicQuantizeLinear has it, times B, and a bias.
+/// A quantised as DynamicQuantizeLinear has it, times B, and a bias. The description has no more than the operator's name and "matrix multiply
+/// results from A * B": A as it is is right as well.
 fn dynamic<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result<(), Error> {
     GivenAttributes::of(source).finish()?;
     let [a, b, b_scale, b_zero, bias] = operands::<5>(walk, source)?;
-    let a = floats(walk, &[a], 0)?;
-    let quantized = apply(walk, "DynamicQuantizeLinear", &Attributes::new(), &[a], &[])?;
+    let real = floats(walk, &[a], 0)?;
+    let quantized = apply(walk, "DynamicQuantizeLinear", &Attributes::new(), &[real], &[])?;
     let &[a, a_scale, a_zero] = &quantized[..] else {
         unreachable!("DynamicQuantizeLinear has three results")
     };
-    let y = scaled(walk, [Some(a), b, Some(a_scale), b_scale, Some(a_zero), b_zero, bias])?;
+    let operands = [Some(a), b, Some(a_scale), b_scale, Some(a_zero), b_zero, bias];
+    let quantized = scaled(walk, operands)?;
+    let exact = unquantized(walk, real, &operands)?;
+    let y = walk.either(quantized, exact)?;
     bind(walk, source.node, vec![Bound::Tensor(y)])
+}
+
+/// A real matrix times what B stands for, and a bias; the operands are those of [`scaled`].
+fn unquantized(walk: &mut Walk<'_, '_>, a: Value, operands: &[Option<Value>; 7]) -> Result<Value, Error> {
+    let b = there(operands, 1)?;
+    let of = walk.ty(b);
+    let mut numbers = walk.cast(b, DType::F32)?;
+    if let Some(zero) = operands[5] {
+        let zero = along_matrix(walk, zero, 3, &of, false)?;
+        let zero = walk.cast(zero, DType::F32)?;
+        numbers = walk.op("Sub", &[numbers, zero])?;
+    }
+    let scale = along_matrix(walk, there(operands, 3)?, 2, &of, false)?;
+    let numbers = walk.op("Mul", &[numbers, scale])?;
+    let product = walk.op("MatMul", &[a, numbers])?;
+    operands[6].map_or(Ok(product), |bias| walk.op("Add", &[product, bias]))
 }
 
 /// The product of two quantised matrices, and a bias.
