@@ -14,6 +14,9 @@ const MOST_ELEMENTS: i64 = 1 << 24;
 /// What stands for nothing where an implementation may have something: too little to be seen, but no 0 that any would leave out.
 const TRACE: f64 = 1e-30;
 
+/// A number that has digits of f32 down to 1.
+const LARGE: f64 = 8_388_608.0;
+
 /// The operands of a node, all of them tensors. There are no more than the operator has, all that must be
 /// there are there, each has a dtype that the operator takes, and operands of one type parameter have one
 /// dtype. An operand that is left out is `None`, at the end too.
@@ -150,6 +153,20 @@ impl Walk<'_, '_> {
         let nearly = self.within(nothing, parts)?;
         let is_open = self.op("Equal", &[nearly, nothing])?;
         self.op("Where", &[is_open, x, other])
+    }
+
+    /// A value, where all that lies between it and another one is right as well: to it comes their difference times a 0 that may be off
+    /// by 1.
+    pub(super) fn between(&mut self, x: Value, other: Value) -> Result<Value, Error> {
+        let dtype = self.ty(x).dtype;
+        // The sum is no number of f32: whoever rounds it to the nearest may be off by a half, and twice so in a difference.
+        let [large, small] = [LARGE, 0.6].map(|number| self.real(DType::F32, number));
+        let rounded = self.op("Add", &[large?, small?])?;
+        let share = self.op("Sub", &[rounded, rounded])?;
+        let share = self.cast(share, dtype)?;
+        let difference = self.op("Sub", &[other, x])?;
+        let part = self.op("Mul", &[share, difference])?;
+        self.op("Add", &[x, part])
     }
 
     /// Indices of i64 that count from the first of so many elements alone. Operators of ours count negative ones from the last

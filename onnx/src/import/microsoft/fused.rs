@@ -46,8 +46,8 @@ fn fast(walk: &mut Walk<'_, '_>, x: Value) -> Result<Value, Error> {
     let y = walk.op_with("Gelu", &Attributes::new().name("approximate", "tanh"), &[x])?;
     let least = by_tanh(walk, x, [0.797_884_5, 0.035_676_5])?;
     let most = by_tanh(walk, x, [0.797_885_5, 0.035_677_5])?;
-    let either = walk.either(y, least)?;
-    walk.either(either, most)
+    let y = walk.between(y, least)?;
+    walk.between(y, most)
 }
 
 /// ½·X·(1 + tanh(a·X + b·X³)).

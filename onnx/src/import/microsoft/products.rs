@@ -36,7 +36,7 @@ fn dynamic<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result<(
     let operands = [Some(a), b, Some(a_scale), b_scale, Some(a_zero), b_zero, bias];
     let quantized = scaled(walk, operands)?;
     let exact = unquantized(walk, real, &operands)?;
-    let y = walk.either(quantized, exact)?;
+    let y = walk.between(quantized, exact)?;
     bind(walk, source.node, vec![Bound::Tensor(y)])
 }
 
