@@ -6,13 +6,15 @@ mod words;
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
-use ir::{Choices, Datum, NodeKind, Type};
+use graphgen::Settings;
+use ir::{Choices, DType, DTypes, Datum, NodeKind, Stream, Type};
 use onnx::import::{Options, specialise};
 use onnx::names::static_slots;
 use onnx::program::{Body, Node, ValueId};
 use ops::schema::{self, Schema};
 use ops::spec::Place;
 use ops::{Graph, Model, Op};
+use rand::RngExt;
 use rand::seq::SliceRandom;
 
 use crate::draft::{Draft, spec};
@@ -21,10 +23,45 @@ use words::Speaker;
 /// The opsets before those that models are drawn in.
 const OPSETS: RangeInclusive<u32> = 7..=12;
 
+/// The first opset that models are drawn in.
+const FIRST: u32 = *ir::graph::OPSETS.start();
+
+/// The form's name.
+pub(crate) const NAME: &str = "former opset";
+
 /// The operators whose scale and zero point were scalars. Of a list of one number, which means the same since, nothing was said.
 const SCALES: [&str; 2] = ["DequantizeLinear", "QuantizeLinear"];
 
-/// The program in one of those in which it can mean the same.
+/// The first opset whose text says of operators what an axis below 0 is.
+const FROM_THE_END: u32 = 11;
+
+/// The share of models that are drawn for an opset before 13.
+const DRAWN: f64 = 0.12;
+
+/// The dtypes that most operators took and gave.
+const WANTED: DTypes = DTypes::of(&[DType::F16, DType::F32, DType::F64, DType::Bool]);
+
+/// The least probability that a placeholder is a constant in these models: what were attributes, as the bounds of Clip, must be one.
+const CONSTANT: f64 = 0.6;
+
+/// The settings for a model of operators that an opset before 13 has, in a share of draws: of all those of today, only few graphs can be
+/// written so.
+pub fn draw(settings: &Settings, stream: Stream) -> Option<Settings> {
+    let mut rng = stream.rng();
+    let is_meant = settings.forms.share > 0.0 && settings.forms.each.contains_key(NAME);
+    if !is_meant || settings.oldest_opset > FIRST || !rng.random_bool(DRAWN) {
+        return None;
+    }
+    let opset = rng.random_range(OPSETS);
+    let is_there = |name: &&str| schema::in_force(name, opset).is_some_and(|schema| !schema.deprecated);
+    let operators = settings.operators.iter().copied().filter(is_there).collect();
+    let wanted = settings.wanted.intersection(WANTED);
+    let constant = settings.constant.max(CONSTANT);
+    let former = Settings { opset: FIRST, operators, wanted, constant, function: 0.0, ..settings.clone() };
+    (!former.opsets().is_empty()).then_some(former)
+}
+
+/// The program in one of the opsets in which it can mean the same: the oldest of them in half of all draws.
 pub(crate) fn write(draft: Draft, choices: &mut Choices) -> Option<Draft> {
     // What functions hold has opsets of its own.
     if !draft.program.functions.is_empty() {
@@ -32,7 +69,10 @@ pub(crate) fn write(draft: Draft, choices: &mut Choices) -> Option<Draft> {
     }
     let today = Today::of(&draft);
     let mut opsets: Vec<u32> = OPSETS.collect();
-    opsets.shuffle(choices);
+    // Few can be written in the oldest ones.
+    if choices.random_bool(0.5) {
+        opsets.shuffle(choices);
+    }
     opsets.into_iter().find_map(|opset| today.written_in(opset, choices))
 }
 
@@ -89,6 +129,9 @@ impl<'d> Today<'d> {
             // Whether what came later says anything, whoever reads the model tells.
             let is_known = |name: &str| schema.attributes.iter().any(|attribute| attribute.name == name);
             node.attributes.retain(|attribute| is_known(attribute.rest.name()));
+            if opset < FROM_THE_END && counts_from_the_end(node) {
+                return None;
+            }
             let held = node.attributes.iter_mut().filter_map(|attribute| attribute.body.as_mut());
             for inner in held {
                 self.respell(inner, opset)?;
@@ -106,6 +149,11 @@ impl<'d> Today<'d> {
             if matches!(place, Place::List(_) | Place::Scalar(_) | Place::Single(_)) {
                 continue;
             }
+            // Whether it says anything but what held without it, whoever reads the model tells.
+            if place == Place::Absent {
+                node.inputs.truncate(slot);
+                continue;
+            }
             let given = self.numbers.get(&operand).filter(|_| place == Place::Attribute)?;
             let known = schema.attributes.iter().find(|attribute| attribute.name == name)?;
             let operator = std::mem::replace(node, Node::new("", Vec::new(), Vec::new()));
@@ -117,6 +165,15 @@ impl<'d> Today<'d> {
         }
         Some(())
     }
+}
+
+/// Whether a node has an axis that counts from the last one.
+fn counts_from_the_end(node: &Node) -> bool {
+    node.attributes.iter().map(|attribute| &attribute.rest).any(|given| match given.name() {
+        "axis" | "batch_axis" | "time_axis" => given.i() < 0,
+        "axes" => given.ints.iter().any(|&axis| axis < 0),
+        _ => false,
+    })
 }
 
 /// The model that a program leads to.

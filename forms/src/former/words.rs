@@ -85,10 +85,13 @@ fn int(node: &Node, name: &str) -> Option<i64> {
     node.attributes.iter().find(|attribute| attribute.rest.name() == name).map(|attribute| attribute.rest.i())
 }
 
-/// Bounds were attributes.
+/// Bounds were attributes, and nobody said what holds where they cross.
 fn clip(node: &Node, speaker: &mut Speaker<'_>) -> Option<Said> {
     let [low, high] = [1, 2].map(|slot| operand(node, slot).and_then(|bound| speaker.float(bound)));
-    one(node, called(node, "Clip", &node.inputs[..1]).with_float("min", low?).with_float("max", high?))
+    let (low, high) = (low?, high?);
+    (low <= high)
+        .then(|| called(node, "Clip", &node.inputs[..1]).with_float("min", low).with_float("max", high))
+        .and_then(|former| one(node, former))
 }
 
 /// The value was an attribute, and 0 where there was none.
@@ -113,15 +116,16 @@ fn identity(node: &Node, speaker: &mut Speaker<'_>) -> Option<Said> {
 /// Nobody said what its mask held.
 fn dropout(node: &Node, speaker: &mut Speaker<'_>) -> Option<Said> {
     let is_read = node.outputs.iter().skip(1).flatten().any(|&mask| speaker.draft.uses(mask) > 0);
-    if is_read || operand(node, 2).is_some() {
+    let is_off = |mode| speaker.draft.tensor(mode).is_some_and(|mode| mode.to_i128s() == [0]);
+    if is_read || !operand(node, 2).is_none_or(is_off) {
         return None;
     }
     let mut today = Node::new("Identity", node.inputs[..1].to_vec(), node.outputs[..1].to_vec());
     today.rest.name.clone_from(&node.rest.name);
     let mut former = called(node, "Dropout", &node.inputs[..1]);
     former.outputs.truncate(1);
-    if let Some(ratio) = operand(node, 1) {
-        former = former.with_float("ratio", speaker.float(ratio)?);
+    if let Some(ratio) = operand(node, 1).and_then(|ratio| speaker.float(ratio)) {
+        former = former.with_float("ratio", ratio);
     }
     one(&today, former)
 }
