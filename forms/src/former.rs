@@ -62,6 +62,7 @@ pub fn draw(settings: &Settings, stream: Stream) -> Option<Settings> {
 }
 
 /// The program in one of the opsets in which it can mean the same: the oldest of them in half of all draws.
+#[allow(clippy::needless_pass_by_value, reason = "it is one of the rewritings, which take a draft")]
 pub(crate) fn write(draft: Draft, choices: &mut Choices) -> Option<Draft> {
     // What functions hold has opsets of its own.
     if !draft.program.functions.is_empty() {

@@ -3,6 +3,8 @@
 //! Of a node two programs are made: what it is in today's words that an old definition stands for, and these in the old ones. Softmax took
 //! all axes from one on for a single one, so one over a single axis is what it becomes where that axis is written as several.
 
+#![allow(clippy::unnecessary_wraps, reason = "functions of one table have one type")]
+
 use std::ops::RangeInclusive;
 
 use ir::{Choices, Tensor, Type};

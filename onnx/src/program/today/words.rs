@@ -1,5 +1,7 @@
 //! What operators of opsets before 13 are called in 13, where they had other words for it.
 
+#![allow(clippy::unnecessary_wraps, reason = "functions of one table have one type")]
+
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
@@ -57,15 +59,15 @@ impl Reader<'_> {
         self.types.get(&node.inputs.first().copied().flatten()?).cloned()
     }
 
-    fn constant(&mut self, name: &str, tensor: &Tensor) -> Option<ValueId> {
-        Some(self.scope.constant(name, tensor, self.constants))
+    fn constant(&mut self, name: &str, tensor: &Tensor) -> ValueId {
+        self.scope.constant(name, tensor, self.constants)
     }
 
     /// A float of rank 0 in the dtype of the first operand.
     fn float(&mut self, node: &Node, name: &str, default: f32) -> Option<ValueId> {
-        let number = attribute(node, name).map_or(default, |given| given.f());
+        let number = attribute(node, name).map_or(default, AttributeProto::f);
         let ty = Type::new(self.ty(node)?.dtype, []);
-        self.constant(name, &Tensor::from_f64_fn(&ty, |_| number.into()))
+        Some(self.constant(name, &Tensor::from_f64_fn(&ty, |_| number.into())))
     }
 }
 
@@ -120,7 +122,7 @@ fn resize(node: &Node, reader: &mut Reader<'_>) -> Option<Vec<Node>> {
     let scales = match attribute(node, "scales") {
         Some(given) => {
             let ty = Type::new(DType::F32, [given.floats.len() as i64]);
-            reader.constant("scales", &Tensor::from_f64_fn(&ty, |i| given.floats[i].into()))?
+            reader.constant("scales", &Tensor::from_f64_fn(&ty, |i| given.floats[i].into()))
         }
         None => node.inputs.get(1).copied().flatten()?,
     };
@@ -137,7 +139,7 @@ fn softmax(node: &Node, reader: &mut Reader<'_>) -> Option<Vec<Node>> {
         return Some(vec![last]);
     }
     let shape = Tensor::from_i128_fn(&Type::new(DType::I64, [ty.rank() as i64]), |i| ty.shape[i].into());
-    let shape = reader.constant("shape", &shape)?;
+    let shape = reader.constant("shape", &shape);
     let [rows, each] = ["rows", "each"].map(|name| Some(reader.scope.fresh(name)));
     Some(vec![
         Node::new("Flatten", node.inputs.clone(), vec![rows]).with_int("axis", axis),
