@@ -1,4 +1,4 @@
-//! Faults in how an engine reads programs: for each form of them one.
+//! Faults in how an engine reads programs: for each form of them at least one.
 //!
 //! Each makes another program of the one that an engine gets, and the right kernels run that. A model that is written as it is
 //! shows none of them, but for those in coincidences, which may be drawn too.
@@ -29,7 +29,7 @@ pub struct WrongProgram {
     of: fn(&Program) -> Option<Program>,
 }
 
-/// A fault for each form.
+/// Faults for each form.
 pub const FAULTS: &[WrongProgram] = &[
     WrongProgram {
         form: "spelled parameter",
@@ -89,6 +89,11 @@ pub const FAULTS: &[WrongProgram] = &[
         form: "former opset",
         does: "axes that are an attribute are not read: all are meant",
         of: all_axes,
+    },
+    WrongProgram {
+        form: "former opset",
+        does: "Softmax is taken over the last axis alone, as in opset 13",
+        of: last_axis,
     },
     WrongProgram {
         form: "tensor fields",
@@ -174,6 +179,19 @@ fn all_axes(program: &Program) -> Option<Program> {
             node.attributes.retain(|attribute| attribute.rest.name() != "axes");
         }
         node.attributes.len() < before
+    })
+}
+
+fn last_axis(program: &Program) -> Option<Program> {
+    const ALL_FROM_ONE_ON: [&str; 3] = ["Hardmax", "LogSoftmax", "Softmax"];
+    let is_former = program.has_former_opset();
+    with_node(program, &mut |node| {
+        let is_it = is_former && ALL_FROM_ONE_ON.contains(&node.rest.op_type());
+        if is_it {
+            node.attributes.clear();
+            *node = std::mem::replace(node, Node::new("", Vec::new(), Vec::new())).with_int("axis", -1);
+        }
+        is_it
     })
 }
 

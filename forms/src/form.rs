@@ -119,9 +119,9 @@ pub const FORMS: [Form; 17] = [
         write: said::write,
     },
     Form {
-        name: "former opset",
+        name: former::NAME,
         about: "a model of opset 7 to 12: axes and splits are attributes, and what came later is not there",
-        share: 0.5,
+        share: 0.8,
         write: former::write,
     },
     Form {

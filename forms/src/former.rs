@@ -1,46 +1,80 @@
 //! An opset before 13, as models have it that were exported years ago: axes, splits and counts are attributes, and what came later is
 //! not there.
 
+mod words;
+
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
-use ir::{Choices, Datum, Type};
+use graphgen::Settings;
+use ir::{Choices, DType, DTypes, Datum, NodeKind, Stream, Type};
 use onnx::import::{Options, specialise};
 use onnx::names::static_slots;
-use onnx::program::{Body, Node, Program, ValueId};
-use ops::Model;
+use onnx::program::{Body, Node, ValueId};
 use ops::schema::{self, Schema};
 use ops::spec::Place;
+use ops::{Graph, Model, Op};
+use rand::RngExt;
 use rand::seq::SliceRandom;
 
 use crate::draft::{Draft, spec};
+use words::Speaker;
 
 /// The opsets before those that models are drawn in.
 const OPSETS: RangeInclusive<u32> = 7..=12;
 
+/// The first opset that models are drawn in.
+const FIRST: u32 = *ir::graph::OPSETS.start();
+
+/// The form's name.
+pub(crate) const NAME: &str = "former opset";
+
 /// The operators whose scale and zero point were scalars. Of a list of one number, which means the same since, nothing was said.
 const SCALES: [&str; 2] = ["DequantizeLinear", "QuantizeLinear"];
 
-/// The program in such an opset, where all of its operators are there and mean the same.
-pub(crate) fn write(mut draft: Draft, choices: &mut Choices) -> Option<Draft> {
+/// The first opset whose text says of operators what an axis below 0 is.
+const FROM_THE_END: u32 = 11;
+
+/// The share of models that are drawn for an opset before 13.
+const DRAWN: f64 = 0.12;
+
+/// The dtypes that most operators took and gave.
+const WANTED: DTypes = DTypes::of(&[DType::F16, DType::F32, DType::F64, DType::Bool]);
+
+/// The least probability that a placeholder is a constant in these models: what were attributes, as the bounds of Clip, must be one.
+const CONSTANT: f64 = 0.6;
+
+/// The settings for a model of operators that an opset before 13 has, in a share of draws: of all those of today, only few graphs can be
+/// written so.
+pub fn draw(settings: &Settings, stream: Stream) -> Option<Settings> {
+    let mut rng = stream.rng();
+    let is_meant = settings.forms.share > 0.0 && settings.forms.each.contains_key(NAME);
+    if !is_meant || settings.oldest_opset > FIRST || !rng.random_bool(DRAWN) {
+        return None;
+    }
+    let opset = rng.random_range(OPSETS);
+    let is_there = |name: &&str| schema::in_force(name, opset).is_some_and(|schema| !schema.deprecated);
+    let operators = settings.operators.iter().copied().filter(is_there).collect();
+    let wanted = settings.wanted.intersection(WANTED);
+    let constant = settings.constant.max(CONSTANT);
+    let former = Settings { opset: FIRST, operators, wanted, constant, function: 0.0, ..settings.clone() };
+    (!former.opsets().is_empty()).then_some(former)
+}
+
+/// The program in one of the opsets in which it can mean the same: the oldest of them in half of all draws.
+#[allow(clippy::needless_pass_by_value, reason = "it is one of the rewritings, which take a draft")]
+pub(crate) fn write(draft: Draft, choices: &mut Choices) -> Option<Draft> {
     // What functions hold has opsets of its own.
     if !draft.program.functions.is_empty() {
         return None;
     }
-    draft.program = drawn(&draft, choices)?;
-    Some(draft)
-}
-
-/// The program in one of the opsets, drawn of those in which it means the same.
-fn drawn(draft: &Draft, choices: &mut Choices) -> Option<Program> {
-    let today = Today::of(draft);
+    let today = Today::of(&draft);
     let mut opsets: Vec<u32> = OPSETS.collect();
-    opsets.shuffle(choices);
-    let mut all = opsets.into_iter().filter_map(|opset| today.written_in(opset)).peekable();
-    all.peek()?;
-    let model = lead(draft)?;
-    let same = all.find(|former| lead(former).is_some_and(|other| is_same(&model, &other)));
-    same.map(|former| former.program)
+    // Few can be written in the oldest ones.
+    if choices.random_bool(0.5) {
+        opsets.shuffle(choices);
+    }
+    opsets.into_iter().find_map(|opset| today.written_in(opset, choices))
 }
 
 /// A program as it is written today.
@@ -56,17 +90,29 @@ impl<'d> Today<'d> {
         Self { draft, numbers: values.filter_map(|value| Some((value, draft.numbers(value)?))).collect() }
     }
 
-    /// As it is written in an opset, whatever it means there.
-    fn written_in(&self, opset: u32) -> Option<Draft> {
-        let Self { draft, numbers } = self;
-        let mut former = (*draft).clone();
+    /// As it is written in an opset, where that means the same.
+    fn written_in(&self, opset: u32, choices: &mut Choices) -> Option<Draft> {
+        let mut today = self.draft.clone();
+        let nodes = std::mem::take(&mut today.body_mut().nodes);
+        let mut speaker = Speaker { draft: &mut today, opset, choices };
+        let (plain, other): (Vec<_>, Vec<_>) =
+            nodes.into_iter().map(|node| speaker.say(node)).map(|said| (said.today, said.former)).unzip();
+        let mut former = today.clone();
+        today.body_mut().nodes = plain.concat();
+        former.body_mut().nodes = other.concat();
         self.respell(&mut former.program.main.body, opset)?;
         let mut imports = former.program.rest.opset_import.iter_mut();
         imports.find(|entry| entry.domain().is_empty())?.version = Some(opset.into());
-        let is_unread = |&value: &ValueId| former.uses(value) == 0 && draft.uses(value) > 0;
-        let unread: Vec<ValueId> = numbers.keys().copied().filter(is_unread).collect();
-        former.body_mut().initializers.retain(|initializer| !unread.contains(&initializer.value));
-        Some(former)
+        let is_read = |value: ValueId| former.uses(value) > 0 || self.is_unread(value);
+        let read: Vec<ValueId> =
+            former.body().initializers.iter().map(|i| i.value).filter(|&value| is_read(value)).collect();
+        former.body_mut().initializers.retain(|initializer| read.contains(&initializer.value));
+        is_same(&lead(&today)?, &lead(&former)?).then_some(former)
+    }
+
+    /// Whether a value was there before, and nothing read it.
+    fn is_unread(&self, value: ValueId) -> bool {
+        value.index() < self.draft.program.main.values() && self.draft.uses(value) == 0
     }
 
     /// Writes the nodes of a body as they are written in an opset; `None` where one cannot be.
@@ -84,6 +130,9 @@ impl<'d> Today<'d> {
             // Whether what came later says anything, whoever reads the model tells.
             let is_known = |name: &str| schema.attributes.iter().any(|attribute| attribute.name == name);
             node.attributes.retain(|attribute| is_known(attribute.rest.name()));
+            if opset < FROM_THE_END && counts_from_the_end(node) {
+                return None;
+            }
             let held = node.attributes.iter_mut().filter_map(|attribute| attribute.body.as_mut());
             for inner in held {
                 self.respell(inner, opset)?;
@@ -101,6 +150,11 @@ impl<'d> Today<'d> {
             if matches!(place, Place::List(_) | Place::Scalar(_) | Place::Single(_)) {
                 continue;
             }
+            // Whether it says anything but what held without it, whoever reads the model tells.
+            if place == Place::Absent {
+                node.inputs.truncate(slot);
+                continue;
+            }
             let given = self.numbers.get(&operand).filter(|_| place == Place::Attribute)?;
             let known = schema.attributes.iter().find(|attribute| attribute.name == name)?;
             let operator = std::mem::replace(node, Node::new("", Vec::new(), Vec::new()));
@@ -114,6 +168,15 @@ impl<'d> Today<'d> {
     }
 }
 
+/// Whether a node has an axis that counts from the last one.
+fn counts_from_the_end(node: &Node) -> bool {
+    node.attributes.iter().map(|attribute| &attribute.rest).any(|given| match given.name() {
+        "axis" | "batch_axis" | "time_axis" => given.i() < 0,
+        "axes" => given.ints.iter().any(|&axis| axis < 0),
+        _ => false,
+    })
+}
+
 /// The model that a program leads to.
 fn lead(Draft { program, inputs, .. }: &Draft) -> Option<Model> {
     let known: BTreeMap<String, Datum> =
@@ -122,14 +185,35 @@ fn lead(Draft { program, inputs, .. }: &Draft) -> Option<Model> {
     specialise(program, &options).ok().map(|imported| imported.model)
 }
 
-/// Whether two models have the same operators on the same values, of whatever opset.
+/// Whether two models compute the same by the same operators, of whatever opset and in whatever order.
 fn is_same(one: &Model, other: &Model) -> bool {
-    let is_node = |(a, b): (&ir::Node<ops::Op>, &ir::Node<ops::Op>)| {
-        (&a.kind, &a.inputs, &a.outputs) == (&b.kind, &b.inputs, &b.outputs)
-    };
-    let (nodes, others) = (&one.graph.nodes, &other.graph.nodes);
-    nodes.len() == others.len()
-        && nodes.iter().zip(others).all(is_node)
-        && one.graph.outputs == other.graph.outputs
-        && one.functions == other.functions
+    let mut computed = Computed::default();
+    computed.outputs(&one.graph) == computed.outputs(&other.graph) && one.functions == other.functions
+}
+
+/// A value: a node that is [`Computed`], and one of its results.
+type Port = (usize, u32);
+
+/// What nodes compute, each thing once.
+#[derive(Default)]
+struct Computed<'m>(Vec<(&'m NodeKind<Op>, Vec<Option<Port>>)>);
+
+impl<'m> Computed<'m> {
+    /// What the outputs of a graph are, by name.
+    fn outputs(&mut self, graph: &'m Graph) -> Vec<(&'m str, Port)> {
+        let mut places: Vec<usize> = Vec::new();
+        for (_, node) in graph.iter() {
+            let operands = node.inputs.iter();
+            let operands =
+                operands.map(|operand| operand.map(|value| (places[value.node.index()], value.port)));
+            let what = (&node.kind, operands.collect());
+            let known = self.0.iter().position(|known| *known == what);
+            places.push(known.unwrap_or_else(|| {
+                self.0.push(what);
+                self.0.len() - 1
+            }));
+        }
+        let outputs = graph.outputs.iter();
+        outputs.map(|o| (o.name.as_str(), (places[o.value.node.index()], o.value.port))).collect()
+    }
 }

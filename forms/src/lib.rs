@@ -36,7 +36,7 @@
 //! | `constants` | constants as Constant nodes, inputs, and defaults of inputs, which values may override |
 //! | `sizes` | sizes that are names, or not said |
 //! | `said` | types that are said of some values, or of none |
-//! | `former` | an opset before 13 |
+//! | [`former`] | an opset before 13, and models that can be written in it |
 //! | `stored` | elements of tensors in the fields of their types, and names as exporters give them |
 
 mod branch;
@@ -47,7 +47,7 @@ mod computed;
 mod constants;
 pub mod draft;
 pub mod form;
-mod former;
+pub mod former;
 mod repeat;
 mod said;
 mod scan;

@@ -1,6 +1,8 @@
 //! Definitions of opsets 7 to 12 are read as they were meant.
 
-use ir::{DType, Tensor, Type};
+use std::collections::BTreeMap;
+
+use ir::{DType, Datum, Tensor, Type};
 use onnxsmith_onnx::Error;
 use onnxsmith_onnx::import::{Imported, Options, specialise};
 use onnxsmith_onnx::program::Program;
@@ -173,4 +175,49 @@ fn what_meant_something_else_or_was_not_there_is_refused() {
     );
     assert!(why(9, "float[2]", "y = Clip<low = 1.0>(x)").contains("`low`"));
     assert!(why(10, "float[4]", "y = Slice<starts = [1], ends = [3]>(x)").contains("operand"));
+}
+
+#[test]
+fn a_program_says_the_same_in_the_words_of_opset_13() {
+    let zeros = "zero = Constant<value = float {0.0}>() zeros = Mul(x, zero)";
+    let hundred = format!("{zeros} y = Softmax(zeros)");
+    let at = "at = Constant<value = int64[1, 1, 1] {1}>() with = Constant<value = float[1, 1, 1] {5.0}>()";
+    let scattered = format!("{at} y = Scatter<axis = 1>(x, at, with)");
+    let scaled = "scales = Constant<value = float[3] {1.0, 2.0, 1.0}>()";
+    let [upsampled, resized] =
+        ["Upsample", "Resize"].map(|name| format!("{scaled} y = {name}<mode = \"linear\">(x, scales)"));
+    let one = "one = Constant<value = float[2] {1.0, 2.0}>()";
+    let normal = format!("{one} y = BatchNormalization<spatial = 1>(x, one, one, one, one)");
+    let programs = [
+        (11, "Softmax", "Flatten", hundred.as_str()),
+        (11, "LogSoftmax", "LogSoftmax", "y = LogSoftmax<axis = 2>(x)"),
+        (7, "Hardmax", "Flatten", "y = Hardmax<axis = 0>(x)"),
+        (9, "Clip", "Clip", "y = Clip<max = 2.5>(x)"),
+        (7, "Pad", "Pad", "y = Pad<pads = [0, 1, 0, 0, 0, 2], value = 7.0>(x)"),
+        (10, "Dropout", "Identity", "y, mask = Dropout<ratio = 0.5>(x)"),
+        (10, "Scatter", "ScatterElements", &scattered),
+        (7, "Upsample", "Resize", "y = Upsample<scales = [1.0, 2.0, 1.0]>(x)"),
+        (9, "Upsample", "Resize", &upsampled),
+        (10, "Resize", "Resize", &resized),
+        (8, "BatchNormalization", "BatchNormalization", &normal),
+        (11, "Squeeze", "Squeeze", "y = Squeeze<axes = [0]>(x)"),
+    ];
+    let x = Tensor::from_f64_fn(&Type::new(DType::F32, [1, 2, 2]), |i| i as f64 + 1.0);
+    for (opset, name, today, nodes) in programs {
+        let text = format!(
+            "<ir_version: 3, opset_import: [\"\" : {opset}]>\nm (float[1, 2, 2] x) => (y) {{ {nodes} }}\n"
+        );
+        let program = Program::from_text(&text).expect("a program");
+        let known: BTreeMap<String, Datum> = BTreeMap::new();
+        let first = program.in_first_opset(&known).expect("it is of a former opset");
+        assert_eq!(first.rest.opset_import[0].version(), 13);
+        assert!(first.in_first_opset(&known).is_none(), "{name} is of today");
+        let has = |wanted: &str| first.main.body.nodes.iter().any(|node| node.rest.op_type() == wanted);
+        assert!(has(today) && (today == name || today == "Flatten" || !has(name)), "{}", first.to_text());
+        let value = |program: &Program| {
+            let led = specialise(program, &Options::default()).unwrap_or_else(|e| panic!("{name}: {e}"));
+            interp::evaluate_plain(&led.model, std::slice::from_ref(&x)).expect("values")
+        };
+        assert_eq!(value(&first), value(&program), "{name}\n{}", first.to_text());
+    }
 }

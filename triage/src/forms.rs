@@ -168,7 +168,7 @@ impl<'p> Forms<'p> {
 
     /// A program of a former opset in one of those of which other forms can be undone.
     fn of_today(&self) -> Option<Undone> {
-        let program = self.program.in_first_opset()?;
+        let program = self.program.in_first_opset(self.inputs)?;
         let first = program.main.body.nodes.first();
         let about = first.and_then(|node| node.outputs.first().copied().flatten());
         Some(Undone { form: ProgramForm::FormerOpset, about, program })

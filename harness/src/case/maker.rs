@@ -157,6 +157,10 @@ impl Maker<'_> {
     fn settings_of(&self, index: u64, asked: &Settings, stream: Stream, draw: u64) -> Settings {
         let is_varied = self.swarm && draw < DRAWS;
         let mut settings = if is_varied { asked.clone().swarm(stream) } else { asked.clone() };
+        let is_free = is_varied && self.opset.is_none();
+        if let Some(former) = forms::former::draw(&settings, stream.child("former")).filter(|_| is_free) {
+            return self.sized(former, stream, draw);
+        }
         let mut opsets = settings.opsets();
         if opsets.is_empty() {
             // Operators that are written out where they are read may be all that is asked for.
@@ -172,6 +176,11 @@ impl Maker<'_> {
                 among.choose(&mut stream.child("opset").rng()).copied().unwrap_or(settings.opset);
         }
         settings.due = due.in_opset(asked, self.policy, settings.opset, number);
+        self.sized(settings, stream, draw)
+    }
+
+    /// The settings with as many nodes as are asked for, within the budget that is left.
+    fn sized(&self, mut settings: Settings, stream: Stream, draw: u64) -> Settings {
         if let Some(nodes) = &self.nodes {
             settings.nodes = stream.child("nodes").rng().random_range(nodes.clone());
         }

@@ -228,26 +228,31 @@ impl Node {
 
     /// This node with an integer attribute.
     #[must_use]
-    pub fn with_int(mut self, name: &str, value: i64) -> Self {
-        let rest = AttributeProto {
-            name: Some(name.to_owned()),
-            r#type: Some(AttributeType::Int as i32),
-            i: Some(value),
-            ..AttributeProto::default()
-        };
-        self.attributes.push(Attribute { rest, body: None, bodies: Vec::new() });
-        self
+    pub fn with_int(self, name: &str, value: i64) -> Self {
+        self.with(name, AttributeType::Int, AttributeProto { i: Some(value), ..AttributeProto::default() })
+    }
+
+    /// This node with an attribute that is a float.
+    #[must_use]
+    pub fn with_float(self, name: &str, value: f32) -> Self {
+        self.with(name, AttributeType::Float, AttributeProto { f: Some(value), ..AttributeProto::default() })
+    }
+
+    /// This node with an attribute that is a word.
+    #[must_use]
+    pub fn with_text(self, name: &str, value: &str) -> Self {
+        let s = Some(value.as_bytes().to_vec());
+        self.with(name, AttributeType::String, AttributeProto { s, ..AttributeProto::default() })
     }
 
     /// This node with an attribute that is a list of integers.
     #[must_use]
-    pub fn with_ints(mut self, name: &str, values: Vec<i64>) -> Self {
-        let rest = AttributeProto {
-            name: Some(name.to_owned()),
-            r#type: Some(AttributeType::Ints as i32),
-            ints: values,
-            ..AttributeProto::default()
-        };
+    pub fn with_ints(self, name: &str, values: Vec<i64>) -> Self {
+        self.with(name, AttributeType::Ints, AttributeProto { ints: values, ..AttributeProto::default() })
+    }
+
+    fn with(mut self, name: &str, kind: AttributeType, value: AttributeProto) -> Self {
+        let rest = AttributeProto { name: Some(name.to_owned()), r#type: Some(kind as i32), ..value };
         self.attributes.push(Attribute { rest, body: None, bodies: Vec::new() });
         self
     }

@@ -1,11 +1,16 @@
-//! A program of an opset before 13 as it is written in 13: what were attributes are operands.
+//! A program of an opset before 13 as it is written in 13: what were attributes are operands, and what had other words has those of today.
+
+mod words;
+
+use std::collections::{BTreeMap, BTreeSet};
 
 use ir::{DType, Tensor, Type};
 use ops::spec::Place;
 
-use super::{Initializer, Node, Program, Scope};
-use crate::import::domain;
+use super::{Initializer, Node, Program, Scope, ValueId};
+use crate::import::{KnownInputs, Options, domain, specialise};
 use crate::proto::attribute_proto::AttributeType;
+use words::Reader;
 
 /// The opset that it is written in.
 const OPSET: u32 = *ir::graph::OPSETS.start();
@@ -22,20 +27,44 @@ impl Program {
         u32::try_from(entry.version()).ok().filter(|&opset| opset < OPSET)
     }
 
-    /// The program in opset 13, with all forms that it has; `None` where it has that opset, or a later one. What meant something else is
-    /// written as it stands: what the program leads to, [`crate::import::specialise`] tells.
-    pub fn in_first_opset(&self) -> Option<Self> {
+    /// The program in opset 13, with all forms that it has, for inputs of which some are known; `None` where it has that opset, or a later
+    /// one. What meant something else inside a body is written as it stands: what the program leads to, [`specialise`] tells.
+    pub fn in_first_opset(&self, known_inputs: &dyn KnownInputs) -> Option<Self> {
         let former = self.former_opset()?;
         let mut program = self.clone();
         let mut constants = Vec::new();
         let mut nodes = std::mem::take(&mut program.main.body.nodes);
         to_operands(&mut nodes, &mut program.main, former, &mut constants);
+        let types = self.types(&first_operands(&nodes, former), known_inputs);
+        let (scope, constants) = (&mut program.main, &mut constants);
+        let mut reader = Reader { former, types: &types, scope, constants };
+        let nodes = nodes.into_iter().flat_map(|node| reader.read(node)).collect();
+        let constants = std::mem::take(reader.constants);
         program.main.body.nodes = nodes;
         program.main.body.initializers.extend(constants);
         let mut imports = program.rest.opset_import.iter_mut();
         imports.find(|entry| domain(entry.domain()).is_empty())?.version = Some(OPSET.into());
         Some(program)
     }
+
+    /// The types of tensors of the main graph; of none where the program leads nowhere.
+    fn types(&self, values: &[ValueId], known_inputs: &dyn KnownInputs) -> BTreeMap<ValueId, Type> {
+        let options = Options { known_inputs, ..Options::default() };
+        let Ok(imported) = specialise(&self.giving_all(values), &options) else { return BTreeMap::new() };
+        let graph = &imported.model.graph;
+        let ty = |&value: &ValueId| {
+            let output = graph.outputs.iter().find(|output| output.name == self.main.name(value))?;
+            Some((value, graph.ty(output.value).clone()))
+        };
+        values.iter().filter_map(ty).collect()
+    }
+}
+
+/// The first operands of the nodes that have other words in opset 13.
+fn first_operands(nodes: &[Node], former: u32) -> Vec<ValueId> {
+    let nodes = nodes.iter().filter(|node| words::has_others(node, former));
+    let all: BTreeSet<ValueId> = nodes.filter_map(|node| node.inputs.first().copied().flatten()).collect();
+    all.into_iter().collect()
 }
 
 /// Writes the attributes of nodes that are operands in opset 13 as such.
