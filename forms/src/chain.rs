@@ -111,7 +111,8 @@ impl<'d> Chain<'d> {
             if number > 0 && size.is > number && size.is % number == 0 {
                 others.push(Way::Part(size, size.is / number));
             }
-            let more = number.checked_sub(size.is).filter(|&more| more != 0 && more.abs() <= NEAR);
+            let more =
+                number.checked_sub(size.is).filter(|&more| more != 0 && (-NEAR..=NEAR).contains(&more));
             others.extend(more.map(|more| Way::Plus(size, more)));
             let second = sizes[i..].iter().find(|s| size.is > 1 && size.is.checked_mul(s.is) == Some(number));
             others.extend(second.map(|&second| Way::Product(size, second)));

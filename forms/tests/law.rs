@@ -246,3 +246,17 @@ fn each_operator_that_is_written_out_leads_back_to_the_same_values() {
         assert!(met >= COMPOSITES / 2, "{}: {met} of {COMPOSITES} draws", composite.name);
     }
 }
+
+/// The lowest number is as far from 0 as no number of its dtype.
+#[test]
+fn a_constant_may_be_the_lowest_number() {
+    let text = "onnxsmith 1 opset 13\ngraph {\n  %0: i64[2, 0] = variable \"x\"\n  \
+        %1: i64[1] = constant i64[1] {-9223372036854775808}\n  %2: i64[2, 0] = Mul(%0, %1)\n  return \"y\" = %2\n}\n";
+    let model: Model = text.parse().expect("a model");
+    let inputs = [("x".to_owned(), Tensor::zeros(&model.graph.nodes[0].outputs[0]))];
+    let only = Forms { share: 1.0, each: [("computed parameter", 1.0)].into() };
+    let written =
+        (0..120).filter_map(|seed| Some((seed, write(&model, &inputs, &[], &only, Stream::new(seed))?)));
+    let met = written.map(|(seed, written)| holds(seed, &model, &inputs, &written)).count();
+    assert!(met > 5, "{met} of 120");
+}
