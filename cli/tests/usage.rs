@@ -212,6 +212,8 @@ fn a_run_that_compares_nothing_says_so() {
             "ReduceLogSum",
             "--dtypes",
             "f32",
+            "--opset",
+            "20",
             "--out",
             "had",
             "--quiet",

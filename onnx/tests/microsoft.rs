@@ -131,6 +131,21 @@ fn products_of_quantised_matrices_are_scaled() {
 }
 
 #[test]
+fn a_fast_gelu_may_have_few_digits_and_is_what_it_tends_to() {
+    let model = read("double[4] x", "y", "y = ms.FastGelu(x)", Unknown::Refuse).expect("it is read").model;
+    let x = Tensor::from_f64_fn(&Type::new(DType::F64, [4]), |i| [-3., 1., f64::INFINITY, -1e200][i]);
+    let evaluation = evaluate(&model, &[x], &Profile::DECLARED, Taps::Outputs).expect("values");
+    let y = &evaluation.outputs[0];
+    // By the constants of six digits that the description has.
+    let fast = |x: f64| 0.5 * x * (1. + (0.797_885 * x + 0.035_677 * x * x * x).tanh());
+    for (i, x) in [-3., 1.].into_iter().enumerate() {
+        let (off, error) = ((y.tensor.to_f64s()[i] - fast(x)).abs(), y.error_at(i));
+        assert!(off <= error && error <= 1e-6, "{x}: {off} of {error}");
+    }
+    assert_eq!(y.tensor.to_f64s()[2..], [f64::INFINITY, 0.]);
+}
+
+#[test]
 fn a_product_by_dynamic_quantisation_is_that_of_the_numbers_as_well() {
     let node = "s = Constant<value = float {1.0}>() y = ms.DynamicQuantizeMatMul(a, b, s)";
     let model = read("float[1, 2] a, uint8[2, 1] b", "y", node, Unknown::Refuse).expect("it is read").model;

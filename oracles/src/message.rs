@@ -177,6 +177,7 @@ pub fn similarity(a: &[&str], b: &[&str]) -> f64 {
 /// Words with which runtimes say that they lack something, as opposed to finding fault with the model.
 const LACKING: &[&str] = &[
     "not supported",
+    "are supported (got",
     "unsupported",
     "not implemented",
     "unimplemented",
@@ -313,6 +314,7 @@ mod tests {
     #[test]
     fn limitations_are_told_from_complaints() {
         assert!(says_unsupported("Operator Foo is NOT_IMPLEMENTED"));
+        assert!(says_unsupported("MatMulNBits: only bits=4 and bits=2 are supported (got 8)"));
         assert!(!says_unsupported("incompatible shapes"));
         assert!(says_unsupported("BitAnd does not support F32"));
         assert!(!says_unsupported("BitAnd does not support TDim"));

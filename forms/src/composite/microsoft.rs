@@ -330,7 +330,7 @@ fn mat_mul_n_bits(p: &mut Piece<'_>) -> Option<()> {
     let packed = [columns, blocks, block * bits / 8];
     let bytes: Vec<i64> = (0..packed.iter().product()).map(|_| p.size(0..=255)).collect();
     p.integers(DType::U8, &packed, &bytes);
-    let scales: Vec<f64> = (0..columns * blocks).map(|_| p.size(1..=64) as f64 / 256.0).collect();
+    let scales: Vec<f64> = (0..columns * blocks).map(|_| p.size(1..=8191) as f64 / 65536.0).collect();
     p.reals(dtype, &[columns, blocks], &scales);
     if p.chance(0.5) {
         let packed = [columns, (blocks * bits + 7) / 8];

@@ -166,6 +166,10 @@ impl Walk<'_, '_> {
         let share = self.cast(share, dtype)?;
         let difference = self.op("Sub", &[other, x])?;
         let part = self.op("Mul", &[share, difference])?;
+        // Nothing lies between two infinities, and 0 times one is no number.
+        let (size, infinity) = (self.op("Abs", &[difference])?, self.real(dtype, f64::INFINITY)?);
+        let (is_finite, nothing) = (self.op("Less", &[size, infinity])?, self.real(dtype, 0.0)?);
+        let part = self.op("Where", &[is_finite, part, nothing])?;
         self.op("Add", &[x, part])
     }
 
