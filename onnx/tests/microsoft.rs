@@ -140,7 +140,7 @@ fn a_fast_gelu_may_have_few_digits_and_is_what_it_tends_to() {
     let fast = |x: f64| 0.5 * x * (1. + (0.797_885 * x + 0.035_677 * x * x * x).tanh());
     for (i, x) in [-3., 1.].into_iter().enumerate() {
         let (off, error) = ((y.tensor.to_f64s()[i] - fast(x)).abs(), y.error_at(i));
-        assert!(off <= error && error <= 1e-6, "{x}: {off} of {error}");
+        assert!(off <= error && error <= 3e-6, "{x}: {off} of {error}");
     }
     assert_eq!(y.tensor.to_f64s()[2..], [f64::INFINITY, 0.]);
 }
