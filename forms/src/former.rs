@@ -103,10 +103,12 @@ impl<'d> Today<'d> {
         self.respell(&mut former.program.main.body, opset)?;
         let mut imports = former.program.rest.opset_import.iter_mut();
         imports.find(|entry| entry.domain().is_empty())?.version = Some(opset.into());
-        let is_read = |value: ValueId| former.uses(value) > 0 || self.is_unread(value);
-        let read: Vec<ValueId> =
-            former.body().initializers.iter().map(|i| i.value).filter(|&value| is_read(value)).collect();
-        former.body_mut().initializers.retain(|initializer| read.contains(&initializer.value));
+        // An input without its default would ask for a value.
+        let is_default = |value| former.body().inputs.iter().any(|port| port.value == value);
+        let is_kept = |value| former.uses(value) > 0 || self.is_unread(value) || is_default(value);
+        let kept: Vec<ValueId> =
+            former.body().initializers.iter().map(|i| i.value).filter(|&value| is_kept(value)).collect();
+        former.body_mut().initializers.retain(|initializer| kept.contains(&initializer.value));
         is_same(&lead(&today)?, &lead(&former)?).then_some(former)
     }
 

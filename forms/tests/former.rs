@@ -158,3 +158,25 @@ fn nothing_is_written_of_which_the_text_of_the_opset_says_nothing() {
         written("%0: f32[4] = variable \"x\"\n%1: f32[4] = Concat(%0) {axis = -1}\nreturn \"y\" = %1");
     assert_eq!(opsets(&from_the_end, "Concat", |_| true), [11, 12]);
 }
+
+#[test]
+fn an_input_that_nothing_reads_any_more_keeps_its_default() {
+    let text = "onnxsmith 1 opset 13\ngraph {\n  %0: f32[4] = variable \"x\"\n  %1: f32[] = constant {0.5}\n  \
+        %2: f32[4] = Dropout(%0, %1)\n  return \"y\" = %2\n}\n";
+    let model: Model = text.parse().expect("a model");
+    let inputs = [("x".to_owned(), Tensor::zeros(&model.graph.nodes[0].outputs[0]))];
+    let only = Forms { share: 1.0, each: [("default", 1.0), ("former opset", 1.0)].into() };
+    let mut met = 0;
+    for seed in 0..TRIES {
+        let Some(written) = write(&model, &inputs, &[], &only, Stream::new(seed)) else { continue };
+        let body = &written.program.main.body;
+        for input in &body.inputs {
+            let has_default = body.initializers.iter().any(|initializer| initializer.value == input.value);
+            let name = written.program.main.name(input.value);
+            let is_given = written.inputs.iter().any(|(given, _)| given == name);
+            assert!(has_default || is_given, "seed {seed}: nothing says what `{name}` is");
+            met += usize::from(has_default && written.forms.contains(&"former opset"));
+        }
+    }
+    assert!(met > TRIES as usize / 10, "{met} inputs have a default");
+}
