@@ -1,5 +1,6 @@
 //! The command line: one definition per flag, its documentation included.
 
+mod inputs;
 mod known;
 mod sweep;
 
@@ -10,10 +11,11 @@ use campaign::Shard;
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use interp::Profile;
 
+pub(crate) use self::inputs::Inputs;
 pub(crate) use self::known::{Accept, Known, Migrate};
 pub(crate) use self::sweep::Sweep;
 use crate::bounds::Bounds;
-use crate::value::{duration, input, jobs, profile, shard, size, timeout, tolerance, word};
+use crate::value::{duration, jobs, profile, shard, timeout, tolerance, word};
 
 /// Finds numeric and crash bugs in DNN runtimes and compilers.
 ///
@@ -192,19 +194,6 @@ pub(crate) struct Gen {
     pub jobs: Option<usize>,
     #[command(flatten)]
     pub bounds: Bounds,
-}
-
-/// What is given of the inputs of models that come without data.
-#[derive(ClapArgs, Debug)]
-pub(crate) struct Inputs {
-    /// The value of an input of models that come without data: an array of NumPy (.npy), or a TensorProto, SequenceProto or
-    /// OptionalProto (.pb). May be repeated; without it, values on which the model is defined are searched.
-    #[arg(long, value_name = "NAME=FILE", value_parser = input)]
-    pub input: Vec<(String, PathBuf)>,
-    /// A size that such models leave open, by their name for it; `INPUT[AXIS]` where they have none. May be repeated; without
-    /// it, a small one is drawn.
-    #[arg(long, value_name = "NAME=N", value_parser = size)]
-    pub dim: Vec<(String, i64)>,
 }
 
 /// `run`

@@ -183,6 +183,7 @@ fn weights_of_few_bits_are_unpacked_from_the_lowest_on() {
 fn sizes_that_no_matrix_has_are_refused() {
     for (attributes, why) in [
         ("K = 9223372036854775807, N = 1, block_size = 16", "must be from 1 to"),
+        ("K = 18, block_size = 16", "attribute `N`"),
         ("K = 2147483647, N = 2147483647, block_size = 1073741824", "u8[2147483647, 2, 536870912]"),
     ] {
         let node = format!("y = ms.MatMulNBits<{attributes}>(a, b, s)");

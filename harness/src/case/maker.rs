@@ -157,8 +157,10 @@ impl Maker<'_> {
     fn settings_of(&self, index: u64, asked: &Settings, stream: Stream, draw: u64) -> Settings {
         let is_varied = self.swarm && draw < DRAWS;
         let mut settings = if is_varied { asked.clone().swarm(stream) } else { asked.clone() };
-        let is_free = is_varied && self.opset.is_none();
-        if let Some(former) = forms::former::draw(&settings, stream.child("former")).filter(|_| is_free) {
+        if is_varied
+            && self.opset.is_none()
+            && let Some(former) = forms::former::draw(&settings, stream.child("former"))
+        {
             return self.sized(former, stream, draw);
         }
         let mut opsets = settings.opsets();

@@ -40,6 +40,12 @@ impl<'a> GivenAttributes<'a> {
         self.take(name).map(AttributeProto::i)
     }
 
+    /// An integer that must be there.
+    pub(super) fn needed(&self, name: &str) -> Result<i64, Error> {
+        let value = self.whole(name);
+        value.ok_or_else(|| Error::invalid(format!("attribute `{name}`"), "it must be there"))
+    }
+
     pub(super) fn float(&self, name: &str) -> Option<f32> {
         self.take(name).map(AttributeProto::f)
     }

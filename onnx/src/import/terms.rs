@@ -156,7 +156,7 @@ impl Walk<'_, '_> {
     }
 
     /// A value, where all that lies between it and another one is right as well: to it comes their difference times a 0 that may be off
-    /// by 1.
+    /// by 1, and so as much on the other side.
     pub(super) fn between(&mut self, x: Value, other: Value) -> Result<Value, Error> {
         let dtype = self.ty(x).dtype;
         // The sum is no number of f32: whoever rounds it to the nearest may be off by a half, and twice so in a difference.

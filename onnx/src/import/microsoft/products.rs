@@ -111,7 +111,8 @@ fn gemm<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result<(), 
 /// A times a matrix that is quantised in blocks, and a bias.
 fn by_blocks<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result<(), Error> {
     let given = GivenAttributes::of(source);
-    let [columns, rows, block, bits] = ["N", "K", "block_size", "bits"].map(|name| given.int(name, 4));
+    let (columns, rows, block) = (given.needed("N")?, given.needed("K")?, given.needed("block_size")?);
+    let bits = given.int("bits", 4);
     // A in 8 bits as the runtime likes it, or B in an order of its own: the description has no such product.
     let is_free = given.int("accuracy_level", 0) == 4 || given.int("weight_prepacked", 0) != 0;
     given.finish()?;

@@ -141,7 +141,7 @@ fn softmax<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result<(
 /// Tensors one behind the other, each with a scale and a zero point of its own, under those of the result.
 fn concat<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result<(), Error> {
     let given = GivenAttributes::of(source);
-    let axis = given.int("axis", 0);
+    let axis = given.needed("axis")?;
     given.finish()?;
     let count = source.node.inputs.len();
     if count < 5 || !(count - 2).is_multiple_of(3) {
