@@ -8,6 +8,7 @@
 //! would cover whatever else nobody can be blamed for. So it is written only where a user asks for that very signature.
 
 use std::collections::BTreeSet;
+use std::path::{Component, Path, PathBuf};
 
 use oracles::signature::is_form;
 use oracles::{AtFault, Finding, Signature, Symptom, message};
@@ -43,6 +44,26 @@ pub struct Skipped {
 pub struct NotFound {
     /// The signatures that were asked for.
     pub pattern: Pattern,
+}
+
+impl Accepted {
+    /// The entries with their findings as seen from the folder that a list is in.
+    #[must_use]
+    pub fn beside(self, list: &Path) -> Self {
+        let Some(folder) = list.parent().filter(|folder| !folder.as_os_str().is_empty()) else { return self };
+        let seen = |entry: KnownEntry| KnownEntry { finding: seen_from(folder, &entry.finding), ..entry };
+        Self { entries: self.entries.into_iter().map(seen).collect(), ..self }
+    }
+}
+
+/// A path as seen from a folder; as it is where one of them cannot be found.
+fn seen_from(folder: &Path, path: &str) -> String {
+    let (Ok(folder), Ok(there)) = (folder.canonicalize(), Path::new(path).canonicalize()) else {
+        return path.to_owned();
+    };
+    let shared = folder.components().zip(there.components()).take_while(|(a, b)| a == b).count();
+    let up = folder.components().skip(shared).map(|_| Component::ParentDir);
+    up.chain(there.components().skip(shared)).collect::<PathBuf>().display().to_string()
 }
 
 /// What an entry covers.
@@ -145,6 +166,16 @@ mod tests {
     use worker::{FaultKind, Stage};
 
     use super::*;
+
+    #[test]
+    fn a_finding_is_named_as_seen_from_its_list() {
+        let root = tempfile::tempdir().expect("a folder");
+        let [lists, case] = ["lists/mine", "campaign/findings/1"].map(|place| root.path().join(place));
+        [&lists, &case].map(|folder| std::fs::create_dir_all(folder).expect("a folder"));
+        assert_eq!(seen_from(&lists, &case.display().to_string()), "../../campaign/findings/1");
+        assert_eq!(seen_from(root.path(), &case.display().to_string()), "campaign/findings/1");
+        assert_eq!(seen_from(&lists, "case 3 of its campaign"), "case 3 of its campaign");
+    }
 
     type Who = fn(Finding) -> Finding;
 

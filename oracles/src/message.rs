@@ -4,8 +4,9 @@
 /// placeholders, and only the first sentence counts: the first line, and the next while it ends in a colon.
 pub fn normalise(message: &str) -> String {
     let line = first_sentence(scanned(message));
+    let line = innermost(&line);
     let mut out = String::with_capacity(line.len());
-    let mut rest = line.as_str();
+    let mut rest = line;
     while let Some(c) = rest.chars().next() {
         let (placeholder, len) = placeholder(c, rest);
         match placeholder {
@@ -19,7 +20,7 @@ pub fn normalise(message: &str) -> String {
         }
         rest = &rest[len..];
     }
-    let mut out = without_tensors(&out);
+    let mut out = without_numbered_names(&without_tensors(&out));
     out.truncate(out.char_indices().nth(MOST).map_or(out.len(), |(i, _)| i));
     out
 }
@@ -43,6 +44,34 @@ fn first_sentence(message: &str) -> String {
         sentence.push_str(next);
     }
     sentence
+}
+
+/// What a message says of the node that failed. ONNX Runtime says of a node in a branch or a loop what it says of any, behind the same
+/// words about the node that has the body.
+fn innermost(message: &str) -> &str {
+    const FAILED: &str = "Non-zero status code returned while running ";
+    message.rfind(FAILED).filter(|_| message.starts_with(FAILED)).map_or(message, |at| &message[at..])
+}
+
+/// A normalised message in which nodes that are called as exporters call them, by operator and number, have the name that nodes have
+/// where nothing is made of it: `Node (Add_7)` is `Node (n7)`.
+fn without_numbered_names(message: &str) -> String {
+    const OPENS: &str = "Node (";
+    const NUMBER: &str = "_\u{2039}n\u{203a}";
+    let mut parts = message.split(OPENS);
+    let mut out = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        out.push_str(OPENS);
+        let name = part.split_once(')').and_then(|(name, _)| name.strip_suffix(NUMBER));
+        let is_operator = |name: &&str| {
+            name.starts_with(|c: char| c.is_ascii_uppercase()) && name.chars().all(char::is_alphanumeric)
+        };
+        match name.filter(is_operator) {
+            Some(name) => out.extend(["n", &part[name.len() + 1..]]),
+            None => out.push_str(part),
+        }
+    }
+    out
 }
 
 /// A normalised message with a placeholder for each group in parentheses that speaks of shapes, such as the operands of
@@ -229,6 +258,26 @@ mod tests {
         let b = normalise("node \"n7_0\" at /home/me/m.onnx: shape [14] has 14 elements");
         assert_eq!(a, b);
         assert_ne!(a, normalise("node \"v12\": dtype mismatch"));
+    }
+
+    #[test]
+    fn of_bodies_within_bodies_the_node_that_failed_is_told() {
+        let failed = |node: &str| {
+            format!(
+                "Non-zero status code returned while running {node} node. Name:'{node}_1' Status Message: "
+            )
+        };
+        let inner = failed("Pad") + "/x/pad.cc:312: Input tensor has no dimensions";
+        assert_eq!(normalise(&(failed("If") + &failed("Loop") + &inner)), normalise(&inner));
+        assert_ne!(normalise(&(failed("If") + "no branch")), normalise("no branch"));
+    }
+
+    #[test]
+    fn what_exporters_call_a_node_does_not_count() {
+        let of = |name: &str| normalise(&format!("Node ({name}) Op (ReduceL1) [ShapeInferenceError] axis 7"));
+        assert_eq!(of("Add_65"), of("n4"));
+        assert_ne!(of("gemm_output_reshape"), of("n4"));
+        assert_ne!(of("_inlfunc_f1_n4"), of("n4"));
     }
 
     #[test]

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use ir::{DType, NodeKind, Tensor, cone};
 use onnx::CaseFolder;
-use onnx::case::NamedDatum;
+use onnx::case::{Leeway, NamedDatum};
 use ops::Model;
 use oracles::Finding;
 
@@ -33,7 +33,7 @@ pub struct Evidence {
     pub model: Option<Model>,
     /// The program that leads to the model, in ONNX's own syntax, where it says more: where it has a Loop, say. It is whole.
     pub program: Option<String>,
-    /// The finding: that of the folder if it has one of the group's, else the group's example.
+    /// The finding: one of the folder's, of the group's if it has such; else the group's example.
     pub finding: Finding,
 }
 
@@ -80,7 +80,9 @@ impl Evidence {
             let signature = f.signature().to_string();
             group.signatures.iter().any(|member| member.signature == signature)
         };
-        let finding = about.findings.into_iter().find(is_here).unwrap_or_else(|| group.example.clone());
+        // What is saved beside a case has the finding of that case, in the numbers of what it was reduced to.
+        let own = about.findings.iter().find(|f| is_here(f)).or(about.findings.first());
+        let finding = own.unwrap_or(&group.example).clone();
         let target = format!("{}:{}", finding.backend, finding.level);
         let on = harness::target::on(identity.engine(&group.backend), &finding.level);
         let part = model.as_ref().zip(finding.worst.as_ref()).and_then(|(m, w)| cone::only(m, &w.output));
@@ -107,6 +109,16 @@ impl Evidence {
     /// The reference's outputs, by name. Those of a campaign's cases are tensors.
     pub fn outputs(&self) -> impl Iterator<Item = (&str, &Tensor)> {
         self.case.sets.iter().take(1).flat_map(|set| &set.outputs).filter_map(tensor)
+    }
+
+    /// The reference's outputs with how far each element may be off, where that is known.
+    pub fn judged_outputs(&self) -> impl Iterator<Item = (&str, &Tensor, Option<&Leeway>)> {
+        self.case.sets.iter().take(1).flat_map(|set| {
+            let numbered = set.outputs.iter().enumerate();
+            numbered.filter_map(|(k, value)| {
+                tensor(value).map(|(name, tensor)| (name, tensor, set.leeways.get(k)))
+            })
+        })
     }
 
     /// Whether the finding speaks of an output of this case, and not of a larger one that it comes from.

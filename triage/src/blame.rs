@@ -29,6 +29,7 @@ use worker::{Outcome, WorkerError};
 use crate::allowance::Exam;
 use crate::forms::TargetProgram;
 use crate::reduce::Problem;
+use crate::smaller::Smaller;
 use crate::symptom_match::{SymptomMatch, same_cause};
 use harness::case::tensors;
 use harness::hurry::Hurry;
@@ -36,8 +37,31 @@ use harness::isolate::{Isolated, Trial};
 use harness::reached::Reached;
 use harness::target::Target;
 
-/// An operator alone, with its inputs.
-pub type Alone = Problem;
+/// An operator alone.
+#[derive(Clone, Debug)]
+pub struct Alone {
+    /// The operator's graph, with inputs.
+    pub problem: Problem,
+    /// What it shows there; `None` where that is no comparison with the reference.
+    pub shown: Option<Box<Finding>>,
+}
+
+impl Alone {
+    /// The smaller case of a finding: under its name, and in the words and numbers of what shows there.
+    pub(crate) fn smaller(self, finding: &Finding) -> Smaller {
+        let finding = match self.shown {
+            Some(shown) => Finding { detail: shown.detail, worst: shown.worst, ..finding.clone() },
+            None => finding.clone(),
+        };
+        Smaller { problem: self.problem, finding, is_steady: false }
+    }
+}
+
+impl From<Smaller> for Alone {
+    fn from(smaller: Smaller) -> Self {
+        Self { problem: smaller.problem, shown: Some(Box::new(smaller.finding)) }
+    }
+}
 
 /// What taking a failing graph apart showed.
 #[derive(Default, Debug)]
@@ -308,8 +332,11 @@ impl Whole<'_> {
 
     /// An operator to blame that fails alone.
     pub(crate) fn alone(&self, id: NodeId) -> Blamed {
-        let alone =
-            self.isolated.alone(id).map(|trial| Problem::flat(trial.model.clone(), tensors(&trial.inputs)));
+        let told = self.memory.0.borrow().get(&(self.target.name(), id)).cloned().flatten();
+        let alone = self.isolated.alone(id).map(|trial| Alone {
+            problem: Problem::flat(trial.model.clone(), tensors(&trial.inputs)),
+            shown: told.map(|told| Box::new(told.0.clone())),
+        });
         Blamed {
             culprit: self.culprit(id).map(|culprit| Culprit { alone: true, ..culprit }),
             node: Some(id),

@@ -81,9 +81,7 @@ pub enum NoInputs {
         sizes: String,
     },
     /// The model cannot be read with any of the numbers that were tried for its inputs.
-    #[error(
-        "no inputs were found that the model takes; --input NAME=FILE gives some. With small numbers: {why}"
-    )]
+    #[error("{why} (with small numbers for its inputs; --input NAME=FILE gives others)")]
     Values {
         /// Why not.
         why: onnx::Error,
@@ -310,6 +308,31 @@ mod tests {
 
     fn tensor() -> Tensor {
         Tensor::from_f64_fn(&Type::new(DType::F32, [2]), |i| i as f64)
+    }
+
+    #[test]
+    fn what_is_given_has_the_type_that_is_declared() {
+        let given =
+            UserInputs { inputs: [("x".to_owned(), tensor().into())].into(), ..UserInputs::default() };
+        for (declared, told) in [
+            ("double[2]", "--input x is f32[2], and the model declares it as f64[2]"),
+            ("float[N, 2]", "--input x is f32[2], and the model declares it as f32[N, 2]"),
+            ("float[3]", "--input x is f32[2], and the model declares it as f32[3]"),
+        ] {
+            let why = invented(&format!("({declared} x) => (y) {{ y = Neg(x) }}"), &given);
+            assert_eq!(why.expect_err("another type").to_string(), told);
+        }
+    }
+
+    #[test]
+    fn a_size_that_a_weight_fixes_is_found() {
+        for model in [
+            "(float[N, K] a) => (y) <float[13, 1] w = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13}> { y = MatMul(a, w) }",
+            "(float[K] a) => (y) <int64[1] s = {13}> { y = Reshape(a, s) }",
+        ] {
+            let found = invented(model, &UserInputs::default()).expect("sizes");
+            assert_eq!(found.drawn.sizes["K"], 13, "{model}");
+        }
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use oracles::{Assessment, Finding, Verdict, assess};
 
 use crate::allowance::Exam;
+use crate::blame::Alone;
 use crate::doubted::{Doubted, is_taken_apart};
 use crate::oracle::optimiser::{self, Optimiser};
 use crate::oracle::{AskError, OracleAnswer, Oracles, Question, Rewritten};
@@ -92,7 +93,11 @@ impl Judged {
             }
             if self.is_asked_for(Optimiser::NAME) {
                 let level = optimising_level(target, &found)?;
-                found.finding.check = level.map(|level| optimiser::check(&level));
+                let check = level.map(|level| optimiser::check(&level));
+                if let Some(smaller) = &mut found.smaller {
+                    smaller.finding.check.clone_from(&check);
+                }
+                found.finding.check = check;
             }
             self.behind.push(found);
         }
@@ -118,7 +123,7 @@ impl Judged {
             let found =
                 named(&target, (**finding).clone(), answer.alone.take(), whole.as_ref(), question.stop)?;
             **finding = found.finding;
-            answer.alone = found.smaller.map(|smaller| smaller.problem);
+            answer.alone = found.smaller.map(Alone::from);
             self.tries += found.tries;
         }
         Ok(())
@@ -157,9 +162,7 @@ impl Judged {
         });
         let of_answers = self.answers.iter().filter_map(|answer| {
             let finding = bug(answer.verdict.as_ref()?)?;
-            let alone = answer.alone.clone();
-            let smaller =
-                alone.map(|problem| Smaller { problem, finding: finding.clone(), is_steady: false });
+            let smaller = answer.alone.clone().map(|alone| alone.smaller(finding));
             Some(FindingRecord { finding, is_verdict: true, smaller, rewritten: answer.rewritten.as_ref() })
         });
         of_verdict.chain(behind).chain(of_answers)

@@ -194,7 +194,7 @@ impl Subject {
                 continue;
             }
             let found = assessed(trial, target, &outcome).alone();
-            *judged = found.of(judged.node, judged.name.clone(), &judged.op, judged.types.clone());
+            *judged = found.of(judged.node, judged.called.clone(), &judged.op, judged.types.clone());
         }
         Ok(())
     }
@@ -215,9 +215,20 @@ impl Subject {
             },
             None => OperatorResult::without(Standing::Open, "it is not defined on these operands"),
         };
-        let names = nodes.iter().map(|&node| self.program.main.body.nodes[node].rest.name());
-        let name_of = names.into_iter().find(|name| !name.is_empty()).unwrap_or_default();
-        Ok(found.of(first, name_of.to_owned(), name, types.collect()))
+        let written = || nodes.iter().map(|&node| &self.program.main.body.nodes[node]);
+        let called = Called {
+            name: written()
+                .map(|node| node.rest.name())
+                .find(|name| !name.is_empty())
+                .unwrap_or_default()
+                .to_owned(),
+            value: written()
+                .next_back()
+                .and_then(|node| self.program.main.result(node))
+                .unwrap_or_default()
+                .to_owned(),
+        };
+        Ok(found.of(first, called, name, types.collect()))
     }
 }
 
@@ -238,8 +249,9 @@ pub struct Local {
 pub struct Judged {
     /// The node of the flat graph.
     pub node: u32,
-    /// The node's name in the model; empty if not known.
-    pub name: String,
+    /// What the model calls it.
+    #[serde(flatten)]
+    pub called: Called,
     /// The operator.
     pub op: String,
     /// The types of its results.
@@ -255,6 +267,22 @@ pub struct Judged {
     /// How many of these elements the reference leaves open: implementations may disagree about them, or the
     /// standard leaves them undefined.
     pub undecided: usize,
+}
+
+/// What a model calls an operator, by which who wrote the model finds it.
+#[derive(Clone, PartialEq, Eq, Default, Debug, Serialize)]
+pub struct Called {
+    /// The node's name; empty if it has none, or it is not known.
+    pub name: String,
+    /// The name of its first result; empty inside of functions, and if it is not known.
+    pub value: String,
+}
+
+impl Called {
+    /// What a program calls a node that something comes from.
+    fn of(origin: &Origin, program: &Program) -> Self {
+        Self { name: origin.name(program), value: origin.value(program).to_owned() }
+    }
 }
 
 /// Says in `why` that the operator was run alone, because the target did not expose its values.
@@ -326,7 +354,7 @@ fn of_flat(target: &Target, flat: &Model, inputs: &[Tensor], large: Large) -> Re
     let mut operators = threads::each(threads::all(), &operators, |&id| told.judge(target, flat, id));
     for judged in operators.iter_mut().filter(|judged| judged.standing == Standing::Wrong) {
         if let Some(joined) = told.joined(target, flat, NodeId(judged.node))? {
-            *judged = joined.of(judged.node, String::new(), &judged.op, judged.types.clone());
+            *judged = joined.of(judged.node, Called::default(), &judged.op, judged.types.clone());
         }
     }
     let changed_by_taps = told.differs(target, flat, inputs)?;
@@ -350,9 +378,9 @@ impl OperatorResult {
     }
 
     /// What was found, of an operator.
-    fn of(self, node: u32, name: String, op: &str, types: Vec<String>) -> Judged {
+    fn of(self, node: u32, called: Called, op: &str, types: Vec<String>) -> Judged {
         let Self { standing, why, used, elements, undecided } = self;
-        Judged { node, name, op: op.to_owned(), types, standing, why, used, elements, undecided }
+        Judged { node, called, op: op.to_owned(), types, standing, why, used, elements, undecided }
     }
 
     /// Nothing of its elements.

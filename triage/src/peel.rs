@@ -42,7 +42,7 @@ impl NamedFinding {
     /// A finding under the name that its whole case gives it. Its smaller case is the culprit alone, if the
     /// culprit fails alone.
     fn unreduced(finding: Finding, alone: Option<Alone>) -> Self {
-        let smaller = alone.map(|problem| Smaller { problem, finding: finding.clone(), is_steady: false });
+        let smaller = alone.map(|alone| alone.smaller(&finding));
         Self { finding, smaller, tries: 0 }
     }
 
@@ -69,7 +69,7 @@ pub(crate) fn named(
 ) -> Result<NamedFinding, AskError> {
     let named = match (&alone, whole) {
         _ if finding.is_consequence() => None,
-        (Some(alone), _) => name(target, alone, Start::Operator, stop)?,
+        (Some(alone), _) => name(target, &alone.problem, Start::Operator, stop)?,
         (None, Some(whole)) => name(target, whole, Start::Graph, stop)?,
         (None, None) => None,
     };

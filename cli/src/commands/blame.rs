@@ -6,7 +6,7 @@ use anyhow::{Context, bail};
 use serde_json::json;
 use triage::NotRun;
 use triage::invent::UserInputs;
-use triage::local::{Judged, Local, Standing, Subject};
+use triage::local::{Called, Judged, Local, Standing, Subject};
 use triage::whole::Whole;
 
 use super::{given, large, limits, targets};
@@ -143,6 +143,8 @@ fn line(judged: &Judged) -> String {
 
 /// The operator, and what the model calls it.
 fn called(judged: &Judged) -> String {
-    let Judged { node, name, op, .. } = judged;
-    if name.is_empty() { format!("{op} (%{node})") } else { format!("{op} `{name}` (%{node})") }
+    let Judged { node, called: Called { name, value }, op, .. } = judged;
+    let name = if name.is_empty() { String::new() } else { format!(" `{name}`") };
+    let value = if value.is_empty() { String::new() } else { format!(", gives `{value}`") };
+    format!("{op}{name} (%{node}{value})")
 }

@@ -1,6 +1,7 @@
 //! What a program says about its inputs, before any of them is known.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 
 use ir::{DType, DatumKind, Type};
 
@@ -47,6 +48,23 @@ impl InputType {
     }
 }
 
+/// The type as it is declared, such as `f32[batch, 3, ?]`.
+impl fmt::Display for InputType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.dtype {
+            Some(dtype) => write!(f, "{dtype}")?,
+            None => f.write_str("tensor")?,
+        }
+        let Some(sizes) = &self.sizes else { return f.write_str(" of any rank") };
+        let size = |size: &Size| match size {
+            Size::Said(size) => size.to_string(),
+            Size::Named(name) => name.clone(),
+            Size::Unsaid => "?".to_owned(),
+        };
+        write!(f, "[{}]", sizes.iter().map(size).collect::<Vec<_>>().join(", "))
+    }
+}
+
 /// The inputs of a program, in order, but for those that have a default value.
 pub fn inputs(program: &Program) -> Result<Vec<InputType>, Error> {
     let main = &program.main;
@@ -78,6 +96,7 @@ m (float[batch, 3] x, float[batch, ?, k] z, int64[2] n, float[1] w) => (float[ba
         assert_eq!(names, ["x", "z", "n"]);
         let open: Vec<Vec<String>> = all.iter().map(|input| input.open().collect()).collect();
         assert_eq!(open, [vec!["batch"], vec!["batch", "z[1]", "k"], vec![]]);
+        assert_eq!(all[1].to_string(), "f32[batch, ?, k]");
         let sizes = BTreeMap::from([("batch".to_owned(), 4), ("z[1]".to_owned(), 2)]);
         assert_eq!(all[0].with(&sizes), Some(Type::new(DType::F32, [4, 3])));
         assert_eq!(all[1].with(&sizes), None);

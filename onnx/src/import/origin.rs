@@ -69,6 +69,16 @@ impl Origin {
         }
     }
 
+    /// What the program calls the node's first result; empty where no graph has that, as in a function.
+    pub fn value<'p>(&self, program: &'p Program) -> &'p str {
+        let is_called = |within: &Within| matches!(within.inside, Inside::Call(_));
+        let in_graphs = !self.path.bodies().iter().any(is_called);
+        self.find(program)
+            .filter(|_| in_graphs)
+            .and_then(|node| program.main.result(node))
+            .unwrap_or_default()
+    }
+
     /// What tells the node from others of the program, for messages: its name or position, and its operator.
     pub fn label(&self, program: &Program) -> Option<String> {
         let node = self.find(program)?;

@@ -202,6 +202,11 @@ impl Scope {
         &self.names[value.index()]
     }
 
+    /// The name of a node's first result; `None` where it gives none.
+    pub fn result(&self, node: &Node) -> Option<&str> {
+        node.outputs.iter().flatten().next().map(|&value| self.name(value))
+    }
+
     /// How many values there are.
     pub fn values(&self) -> usize {
         self.names.len()

@@ -194,6 +194,7 @@ impl Reader {
 
     /// The nodes without what stays in their messages: that is needed for as long as names are looked for.
     fn nodes(&mut self, protos: &mut [NodeProto]) -> Result<Vec<Resolved>, Error> {
+        unique_nodes(protos)?;
         let mut nodes = Vec::with_capacity(protos.len());
         for index in 0..protos.len() {
             let attributes = std::mem::take(&mut protos[index].attribute);
@@ -310,6 +311,17 @@ fn unique_outputs(outputs: &[ValueInfoProto]) -> Result<(), Error> {
     let mut seen = BTreeSet::new();
     match outputs.iter().map(ValueInfoProto::name).find(|name| !seen.insert(*name)) {
         Some(name) => Err(Error::unsupported(format!("output `{name}`"), "there are two of that name")),
+        None => Ok(()),
+    }
+}
+
+/// Requires that the nodes of a graph are told apart by their names, where they have some (the standard's IR.md, "Names Within a Graph").
+fn unique_nodes(nodes: &[NodeProto]) -> Result<(), Error> {
+    let mut seen = BTreeSet::new();
+    match nodes.iter().map(NodeProto::name).find(|name| !name.is_empty() && !seen.insert(*name)) {
+        Some(name) => {
+            Err(Error::invalid(format!("node `{name}`"), "there are two of that name in one graph"))
+        }
         None => Ok(()),
     }
 }

@@ -1,7 +1,7 @@
 //! A group of findings as an issue: Markdown ready to paste into a tracker, with programs that show the fault.
 //!
 //! Whoever reads it needs nothing of ours: the model is attached, and part of the programs where it is small; a Python
-//! program runs it on ONNX Runtime, and a Rust program on the engines that are Rust crates. Of a runner of the user's, `cmd:…`, the text
+//! program runs it on ONNX Runtime, to compare where another engine is wrong, and a Rust program on the engines that are Rust crates. Of a runner of the user's, `cmd:…`, the text
 //! has the command with which onnxsmith runs the case.
 
 mod python;
@@ -45,7 +45,8 @@ impl Issue {
         let rust = rust::program(evidence, version);
         let markdown = markdown(group, evidence, version, python.as_deref(), rust.as_deref());
         let mut files = vec![(MODEL, evidence.case.model.to_vec())];
-        files.extend(python.map(|program| ("reproduce.py", program.into_bytes())));
+        let of_python = if python::is_of_its_engine(evidence) { "reproduce.py" } else { "compare.py" };
+        files.extend(python.map(|program| (of_python, program.into_bytes())));
         files.extend(rust.map(|program| ("reproduce.rs", program.into_bytes())));
         Self { name: name(group), markdown, files }
     }
@@ -115,7 +116,12 @@ fn markdown(
         text += &format!("With the crate:\n\n{}\n", fenced("rust", rust));
     }
     if let Some(python) = python {
-        text += &format!("With ONNX Runtime, in Python:\n\n{}\n", fenced("python", python));
+        let what = if python::is_of_its_engine(evidence) {
+            "With ONNX Runtime, in Python"
+        } else {
+            "ONNX Runtime, for comparison"
+        };
+        text += &format!("{what}:\n\n{}\n", fenced("python", python));
     }
     text += &format!("With onnxsmith and the case folder:\n\n{}", fenced("sh", &evidence.run_command()));
     let stderr = readable(&finding.stderr);

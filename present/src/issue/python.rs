@@ -5,25 +5,34 @@ use std::fmt::Write as _;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use ir::{DType, Tensor};
+use onnx::case::Leeway;
 use oracles::signature::Symptom;
 use oracles::verdict::Worst;
 
 use super::{MODEL, SMALL_MODEL, SMALL_TENSOR, headline};
 use crate::evidence::{Evidence, elements};
 
-/// The program. Its exit code is 1 while the fault is there and 0 once it is not, so that it can look for the commit that did it.
+/// Whether the program runs the engine that the finding is of: then it reproduces the fault, and else it is there to compare.
+pub(super) fn is_of_its_engine(evidence: &Evidence) -> bool {
+    matches!(evidence.finding.backend.as_str(), "ort" | "onnxruntime")
+}
+
+/// The program. Its exit code is 1 while the fault is there and 0 once it is not, so that it can look for the commit that did it. On the
+/// model of another engine's finding, it says whether ONNX Runtime is right.
 pub(super) fn program(evidence: &Evidence) -> String {
-    let mut text = format!(
-        "# {}\n# Exit code: 1 while that is so, 0 once it is not, 125 where that cannot be told.\n",
-        headline(&evidence.finding)
-    );
-    text += &imports(evidence);
-    if evidence.case.model.len() <= SMALL_MODEL {
-        let _ =
-            writeln!(text, "model = base64.b64decode(\n{})", wrapped(&STANDARD.encode(&evidence.case.model)));
+    let headline = headline(&evidence.finding);
+    let mut text = if is_of_its_engine(evidence) {
+        format!(
+            "# {headline}\n# Exit code: 1 while that is so, 0 once it is not, 125 where that cannot be told.\n"
+        )
     } else {
-        let _ = writeln!(text, "model = open(\"{MODEL}\", \"rb\").read()");
-    }
+        format!(
+            "# ONNX Runtime, for comparison, on the model of this finding:\n# {headline}\n\
+             # Exit code: 0 where ONNX Runtime is right, 1 where it is wrong, 125 where that cannot be told.\n"
+        )
+    };
+    text += &imports(evidence);
+    text += &model(evidence);
     text += "inputs = {\n";
     for (name, tensor) in evidence.inputs() {
         let _ = writeln!(text, "    {}: {},", literal(name), array(tensor));
@@ -33,74 +42,139 @@ pub(super) fn program(evidence: &Evidence) -> String {
         writeln!(text, "options.graph_optimization_level = ort.GraphOptimizationLevel.{}", level(evidence));
     text += "options.intra_op_num_threads = 1\n\
              # What hangs is ended after a minute.\n\
-             faulthandler.dump_traceback_later(60, exit=True)\n\
-             try:\n    \
-                 session = ort.InferenceSession(model, options, providers=[\"CPUExecutionProvider\"])\n    \
-                 outputs = dict(zip([o.name for o in session.get_outputs()], session.run(None, inputs)))\n\
-             except Exception as error:\n";
+             faulthandler.dump_traceback_later(60, exit=True)\n\n";
     if let Symptom::Accepted { rule } = &evidence.finding.symptom {
-        let _ = write!(text, "    print(\"refused, as is right:\", error)\n    sys.exit(0)\n");
-        let _ =
-            writeln!(text, "sys.exit({})", literal(&format!("a model that breaks the rule {rule} was run")));
-        return text;
+        let text_of_rule = literal(&format!("a model that breaks the rule {rule} was run"));
+        return text
+            + "try:\n    "
+            + SESSION
+            + "    session.run(None, inputs)\n\
+               except Exception as error:\n    \
+                   print(\"refused, as is right:\", error)\n    \
+                   sys.exit(0)\n"
+            + &format!("sys.exit({text_of_rule})\n");
     }
-    text += "    \
-                 if \"Numpy type\" in str(error):\n        \
-                     print(\"this package hands out no such tensors:\", error)\n        \
-                     sys.exit(125)\n    \
-                 sys.exit(f\"a valid model is refused: {error}\")\n\n\
-             wrong = []\n";
-    for (name, tensor) in evidence.outputs() {
-        text += &of_output(name, tensor);
+    text += COMPARE;
+    text += &format!(
+        "\n\ndef wrong_elements(outputs):\n    wrong = []\n{}    return wrong\n\n\n",
+        compared(evidence)
+    );
+    text += "try:\n    ";
+    text += SESSION;
+    text += RUNS;
+    text
+}
+
+/// A session on the model.
+const SESSION: &str =
+    "session = ort.InferenceSession(model, options, providers=[\"CPUExecutionProvider\"])\n";
+
+/// What is done with it, and the exit code.
+const RUNS: &str = "    \
+    names = [output.name for output in session.get_outputs()]\n    \
+    # What was never written to memory varies from run to run.\n    \
+    for _ in range(3):\n        \
+        wrong = wrong_elements(dict(zip(names, session.run(None, inputs))))\n        \
+        if wrong:\n            \
+            break\n\
+except Exception as error:\n    \
+    if \"Numpy type\" in str(error) or \"NOT_IMPLEMENTED\" in str(error):\n        \
+        print(\"this package cannot tell:\", error)\n        \
+        sys.exit(125)\n    \
+    sys.exit(f\"a valid model is refused: {error}\")\n\
+sys.exit(\"\\n\".join(wrong) or 0)\n";
+
+/// The judge of a number. A bound that is not a number is that of an element that nothing is said of.
+const COMPARE: &str = "def is_right(got, right, bound):\n    \
+    if math.isnan(bound):\n        \
+        return True\n    \
+    if math.isnan(got) or math.isnan(right):\n        \
+        return math.isnan(got) and math.isnan(right)\n    \
+    if got == right:\n        \
+        return bound > 0 or math.copysign(1, got) == math.copysign(1, right)\n    \
+    return abs(got - right) <= bound\n";
+
+/// The model: its bytes where they are few, else those of the attachment.
+fn model(evidence: &Evidence) -> String {
+    if evidence.case.model.len() <= SMALL_MODEL {
+        return format!("model = base64.b64decode(\n{})\n", wrapped(&STANDARD.encode(&evidence.case.model)));
     }
-    text += &of_worst(evidence);
-    text + "sys.exit(\"; \".join(wrong) or 0)\n"
+    format!(
+        "try:\n    \
+             model = pathlib.Path(__file__).with_name(\"{MODEL}\").read_bytes()\n\
+         except OSError as error:\n    \
+             print(\"the attached model belongs beside this program:\", error)\n    \
+             sys.exit(125)\n"
+    )
 }
 
 fn imports(evidence: &Evidence) -> String {
     let mut tensors = evidence.inputs().chain(evidence.outputs());
     let is_beyond_numpy = tensors.any(|(_, tensor)| numpy(tensor.dtype()).starts_with("ml_dtypes"));
-    let more = if is_beyond_numpy { "import ml_dtypes\n" } else { "" };
+    let more = if is_beyond_numpy { "    import ml_dtypes\n" } else { "" };
     format!(
-        "import base64\nimport faulthandler\nimport math\nimport sys\n\n{more}import numpy as np\nimport onnxruntime as ort\n\n"
+        "import base64\nimport faulthandler\nimport math\nimport pathlib\nimport sys\n\n\
+         try:\n{more}    import numpy as np\n    import onnxruntime as ort\n\
+         except ImportError as error:\n    print(error)\n    sys.exit(125)\n\n"
     )
 }
 
-/// What is looked at of every output: its type. Its elements are printed.
-fn of_output(name: &str, tensor: &Tensor) -> String {
-    let (name, shape) = (literal(name), tensor.shape());
-    let mut text = format!("y = outputs[{name}]\nprint({name}, y.dtype, y.shape, y)\n");
-    if tensor.len() <= SMALL_TENSOR {
-        let _ = writeln!(text, "print(\"expected\", {})", array(tensor));
+/// What is looked at of the outputs: types; of small ones all elements, and of others the worst. Elements are printed.
+fn compared(evidence: &Evidence) -> String {
+    let worst = evidence.finding.worst.as_ref().filter(|_| evidence.has_worst_output());
+    let mut text = String::new();
+    for (name, tensor, leeway) in evidence.judged_outputs() {
+        text += &of_type(name, tensor);
+        match (leeway, worst) {
+            (Some(leeway), _) if tensor.len() <= SMALL_TENSOR => text += &of_all(name, tensor, leeway),
+            (_, Some(worst)) if worst.output == name => text += &of_worst(worst),
+            _ => {}
+        }
     }
-    let dtype = numpy(tensor.dtype());
-    let _ = write!(
-        text,
-        "if y.dtype != {dtype} or list(y.shape) != {shape:?}:\n    \
-             wrong.append({name} + f\": {{y.dtype}} {{y.shape}} instead of \" + {})\n",
-        literal(&format!("{} {shape:?}", tensor.dtype()))
-    );
     text
 }
 
-/// What is looked at of the element that is worst.
-fn of_worst(evidence: &Evidence) -> String {
-    let worst = evidence.finding.worst.as_ref().filter(|_| evidence.has_worst_output());
-    let Some(Worst { output, index, expected, bound, .. }) = worst else { return String::new() };
-    let right = literal(&format!("where {} is right", worst.map_or_else(String::new, Worst::right)));
+/// Looks at the type of an output.
+fn of_type(name: &str, tensor: &Tensor) -> String {
+    let (name, shape, dtype) = (literal(name), tensor.shape(), numpy(tensor.dtype()));
     format!(
-        "y = outputs[{output}].reshape(-1)\n\
-         got, expected, bound = y[{index}].item() if y.size > {index} else math.nan, {expected}, {bound}\n\
-         if math.isnan(got) or math.isnan(expected):\n    \
-             is_right = math.isnan(got) and math.isnan(expected)\n\
-         elif got == expected:\n    \
-             is_right = bound > 0 or math.copysign(1, got) == math.copysign(1, expected)\n\
-         else:\n    \
-             is_right = abs(got - expected) <= bound\n\
-         print(\"element {index}:\", got, {right})\n\
-         if not is_right:\n    \
-             wrong.append(f\"element {index} is {{got}}\")\n",
+        "    y = outputs[{name}]\n    print({name}, y.dtype, y.shape, y)\n    \
+         if y.dtype != {dtype} or list(y.shape) != {shape:?}:\n        \
+             wrong.append({name} + f\": {{y.dtype}} {{y.shape}} instead of \" + {})\n        \
+             return wrong\n",
+        literal(&format!("{} {shape:?}", tensor.dtype()))
+    )
+}
+
+/// Looks at all elements of an output.
+fn of_all(name: &str, tensor: &Tensor, leeway: &Leeway) -> String {
+    let judged = leeway.mask.tensor().into_iter().flat_map(Tensor::to_f64s).map(|mask| mask == 0.0);
+    let bounds = leeway.bound.tensor().into_iter().flat_map(Tensor::to_f64s).zip(judged);
+    let bounds: Vec<String> = bounds
+        .map(|(bound, is_judged)| number(&format!("{:?}", if is_judged { bound } else { f64::NAN })))
+        .collect();
+    format!(
+        "    right = {}\n    print(\"expected\", right)\n    \
+         bounds = [{}]\n    \
+         for index, (got, want, bound) in enumerate(zip(y.flat, right.flat, bounds)):\n        \
+             if not is_right(float(got), float(want), bound):\n            \
+                 wrong.append({} + f\": element {{index}} is {{got}} where {{want}} ± {{bound:.1e}} is right\")\n",
+        array(tensor),
+        bounds.join(", "),
+        literal(name)
+    )
+}
+
+/// Looks at the element that is worst.
+fn of_worst(worst: &Worst) -> String {
+    let Worst { output, index, expected, bound, .. } = worst;
+    format!(
+        "    got = y.flat[{index}].item()\n    \
+         print(\"element {index}:\", got, {right})\n    \
+         if not is_right(got, {expected}, {bound}):\n        \
+             wrong.append({output} + f\": element {index} is {{got}} \" + {right})\n",
         output = literal(output),
+        right = literal(&format!("where {} is right", worst.right())),
         expected = number(expected),
         bound = number(bound),
     )

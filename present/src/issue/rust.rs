@@ -75,8 +75,8 @@ fn tract(evidence: &Evidence, version: &str) -> Option<String> {
     };
     let mut inputs = String::new();
     for (name, tensor) in evidence.inputs() {
-        // What Rust has literals of.
-        let plain = DTypes::IR4.without(DType::F16).without(DType::BF16);
+        // What Rust or tract's prelude has numbers of.
+        let plain = DTypes::IR4.without(DType::BF16);
         if !plain.contains(tensor.dtype()) {
             return None;
         }
@@ -166,6 +166,8 @@ fn float(v: f64, dtype: DType) -> String {
         format!("{}{dtype}::INFINITY", if v < 0.0 { "-" } else { "" })
     } else if dtype == DType::F32 {
         format!("{:?}f32", v as f32)
+    } else if dtype == DType::F16 {
+        format!("f16::from_f32({:?})", v as f32)
     } else {
         format!("{v:?}f64")
     }
@@ -188,5 +190,6 @@ mod tests {
         assert_eq!(values(&wide, DType::I32), None);
         assert_eq!(float(f64::NEG_INFINITY, DType::F32), "-f32::INFINITY");
         assert_eq!(float(0.1f32.into(), DType::F32), "0.1f32");
+        assert_eq!(float(-1.5, DType::F16), "f16::from_f32(-1.5)");
     }
 }

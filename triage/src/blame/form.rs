@@ -8,7 +8,7 @@ use onnx::program::{Program, ValueId};
 use oracles::{Culprit, Finding, Symptom, differential};
 use worker::{Outcome, WorkerError};
 
-use super::{AskedAlone, Blamed, Suspect};
+use super::{Alone, AskedAlone, Blamed, Suspect};
 use crate::composite::{Composite, composites};
 use crate::forms::{self, Forms, Led, Parameter, ProgramForm, TargetProgram, Undone};
 use crate::symptom_match::{SymptomMatch, same_cause};
@@ -69,11 +69,12 @@ impl Suspect<'_> {
         let plain = program.without_constant_nodes();
         for Composite { name, types, problem, .. } in composites(plain.as_ref().unwrap_or(program), &inputs) {
             let trial = problem.trial(self.profile);
-            if trial.as_ref().is_some_and(|trial| shown(target, finding, trial).is_ok_and(|s| s.is_some())) {
-                let types: Vec<Option<&Type>> = types.iter().map(Option::as_ref).collect();
-                let culprit = Some(Culprit::alone(&name, &types));
-                return Ok(Blamed { culprit, alone: Some(problem), ..Blamed::default() });
-            }
+            let Some(trial) = &trial else { continue };
+            let Ok(Some(shown)) = shown(target, finding, trial) else { continue };
+            let types: Vec<Option<&Type>> = types.iter().map(Option::as_ref).collect();
+            let culprit = Some(Culprit::alone(&name, &types));
+            let alone = Some(Alone { problem, shown: Some(Box::new(shown)) });
+            return Ok(Blamed { culprit, alone, ..Blamed::default() });
         }
         let mut inside = None;
         let forms = Forms::of(program, &inputs);
@@ -185,10 +186,10 @@ fn shows(target: &Target, finding: &Finding, trial: Option<Trial>) -> Result<boo
     Ok(shown(target, finding, &trial)?.is_some())
 }
 
-/// The symptom that a target shows on something else, if it is like a finding's.
-fn shown(target: &Target, finding: &Finding, trial: &Trial) -> Result<Option<Symptom>, WorkerError> {
-    let found = trial.run(target)?.map(|(found, _)| found.symptom);
-    Ok(found.filter(|symptom| is_like(symptom, finding)))
+/// What a target shows on something else, if it is like a finding.
+fn shown(target: &Target, finding: &Finding, trial: &Trial) -> Result<Option<Finding>, WorkerError> {
+    let found = trial.run(target)?.map(|(found, _)| found);
+    Ok(found.filter(|found| is_like(&found.symptom, finding)))
 }
 
 fn is_like(symptom: &Symptom, finding: &Finding) -> bool {

@@ -61,6 +61,7 @@ impl UserInputs {
 
     /// What is given, with the sizes that the values have of inputs: other inputs have them too, where the model calls them the same.
     pub(super) fn bound(self, inputs: &[InputType]) -> Result<Self, NoInputs> {
+        as_declared(inputs, &self.inputs)?;
         let told = told_sizes(inputs, &self.inputs)?;
         let undrawn = inputs.iter().filter(|input| !self.inputs.contains_key(&input.name));
         let open: BTreeSet<String> = undrawn.flat_map(InputType::open).collect();
@@ -74,6 +75,26 @@ impl UserInputs {
         }
         Ok(Self { sizes, ..self })
     }
+}
+
+/// Requires that the values of inputs have the types that the model declares.
+fn as_declared(inputs: &[InputType], values: &BTreeMap<String, Datum>) -> Result<(), NoInputs> {
+    for input in inputs {
+        let Some(Datum::Tensor(value)) = values.get(&input.name) else { continue };
+        let has_dtype = input.dtype.is_none_or(|dtype| dtype == value.dtype());
+        let fits = |(size, &is): (&Size, &usize)| size.said().is_none_or(|said| said == is as i64);
+        let has_shape = input.sizes.as_ref().is_none_or(|sizes| {
+            sizes.len() == value.shape().len() && sizes.iter().zip(value.shape()).all(fits)
+        });
+        if !(has_dtype && has_shape) {
+            return Err(NoInputs::NotOfModel(format!(
+                "--input {} is {}, and the model declares it as {input}",
+                input.name,
+                value.ty()
+            )));
+        }
+    }
+    Ok(())
 }
 
 /// The sizes that values have which the model names, with the input that tells.

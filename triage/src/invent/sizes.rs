@@ -3,9 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use harness::{case, reference};
-use ir::{Datum, Stream, Type};
+use ir::{DType, Datum, Stream, Type};
+use onnx::external::External;
 use onnx::import::{Imported, InputType};
-use onnx::program::Program;
+use onnx::program::{Initializer, Program};
+use onnx::tensor;
 use rand::RngExt;
 
 use super::given::UserInputs;
@@ -17,6 +19,12 @@ const OTHERS: [i64; 18] = [4, 1, 2, 8, 16, 32, 48, 64, 128, 256, 576, 24, 80, 96
 
 /// How often sizes are drawn with each of these.
 const DRAWS: u64 = 4;
+
+/// How often sizes are drawn among those that weights have, where none of the others will do.
+const LIKE_WEIGHTS: usize = 64;
+
+/// Of how many sizes of weights one is drawn.
+const WEIGHTS: usize = 16;
 
 /// No further sizes are tried once we have lacked something with so many: to find out that a loop has too
 /// many trips takes a second.
@@ -38,10 +46,13 @@ pub(super) fn draw(
     let mut undrawn = inputs.iter().filter(|input| !given.inputs.contains_key(&input.name));
     let varies = open.len() > given.sizes.len() || undrawn.any(|input| is_whole(&input));
     let mut tried = SizeTrials::default();
-    let attempts = OTHERS.into_iter().flat_map(|other| (0..DRAWS).map(move |_| other));
-    for (attempt, other) in attempts.enumerate() {
+    let small = OTHERS.into_iter().flat_map(|other| (0..DRAWS).map(move |_| vec![other]));
+    let of_weights = of_weights(program);
+    let like_weights = if open.is_empty() || of_weights.is_empty() { 0 } else { LIKE_WEIGHTS };
+    let attempts = small.chain(std::iter::repeat_n(of_weights, like_weights));
+    for (attempt, others) in attempts.enumerate() {
         let stream = stream.child("sizes").at(attempt as u64);
-        let mut sizes = sizes(open, given, other, stream);
+        let mut sizes = sizes(open, given, &others, stream);
         let Made { known, no_room } = make_up(inputs, given, &sizes, stream);
         match case::trace(program, &known) {
             Ok(imported) => {
@@ -57,16 +68,46 @@ pub(super) fn draw(
     Err(tried.verdict(varies))
 }
 
-/// Sizes for what is open: those that are given, and drawn ones, half of which are `other`.
-fn sizes(open: &BTreeSet<String>, given: &UserInputs, other: i64, stream: Stream) -> BTreeMap<String, i64> {
+/// Sizes for what is open: those that are given, and drawn ones, half of which are among `others`.
+fn sizes(
+    open: &BTreeSet<String>,
+    given: &UserInputs,
+    others: &[i64],
+    stream: Stream,
+) -> BTreeMap<String, i64> {
     let mut sizes = given.sizes.clone();
     for name in open.iter().filter(|name| !given.sizes.contains_key(*name)) {
         let mut rng = stream.child(name).rng();
-        let size = if rng.random_bool(0.5) { other } else { rng.random_range(2..=4) };
+        let size = match others {
+            [other] if rng.random_bool(0.5) => *other,
+            [_, _, ..] if rng.random_bool(0.5) => others[rng.random_range(0..others.len())],
+            _ => rng.random_range(2..=4),
+        };
         sizes.insert(name.clone(), size);
     }
     sizes
 }
+
+/// Sizes that the model's weights have, and numbers in small ones of whole numbers: an axis of an input that meets them may have to have one.
+fn of_weights(program: &Program) -> Vec<i64> {
+    let mut all = Vec::new();
+    for Initializer { tensor, .. } in &program.main.body.initializers {
+        all.extend(&tensor.dims);
+        let is_shape =
+            |ty: &Type| ty.dtype == DType::I64 && ty.is_countable() && ty.count() <= WEIGHTS as i64;
+        if tensor::type_of(tensor).is_ok_and(|ty| is_shape(&ty)) {
+            let numbers = tensor::from_proto(tensor, External::Refuse).map(|numbers| numbers.to_i128s());
+            all.extend(numbers.iter().flatten().map(|&number| number as i64));
+        }
+    }
+    let mut met = BTreeSet::new();
+    all.retain(|&size| size > 4 && size < MOST_LIKE_WEIGHTS && met.insert(size));
+    all.truncate(WEIGHTS);
+    all
+}
+
+/// Larger sizes of weights are not tried for inputs.
+const MOST_LIKE_WEIGHTS: i64 = 1 << 16;
 
 /// Inputs that were made up for some sizes.
 struct Made {

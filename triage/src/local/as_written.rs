@@ -10,7 +10,7 @@ use onnx::import::{Origin, Path};
 use onnx::program::Program;
 use ops::Model;
 
-use super::{Judged, OperatorResult, Standing, Subject};
+use super::{Called, Judged, OperatorResult, Standing, Subject};
 
 /// Why nothing is said of an operator in a body that is written out.
 const INSIDE: &str = "the reference writes it out in others, and inside of a body the engine is not asked about it as what it is";
@@ -47,7 +47,7 @@ impl Subject {
             let origin = &self.origins[judged.node as usize];
             // What an output is taken apart into is no operator of the program.
             let Some(node) = origin.find(&self.program) else { continue };
-            let judged = Judged { name: origin.name(&self.program), ..judged };
+            let judged = Judged { called: Called::of(origin, &self.program), ..judged };
             if !self.is_written_out(origin) {
                 // What joins the turns of a loop is none either, and the loop is seen end to end.
                 all.extend(node.bodies().next().is_none().then_some(judged));
@@ -75,7 +75,7 @@ impl Subject {
         &self,
         origin: &Origin,
         op: &str,
-        Judged { node, name, types, .. }: Judged,
+        Judged { node, called, types, .. }: Judged,
         too_large: Option<&String>,
     ) -> Judged {
         let (standing, why) = match too_large {
@@ -84,6 +84,6 @@ impl Subject {
             None if origin.path.is_empty() => (Standing::Untold, ALONE),
             None => (Standing::Untold, INSIDE),
         };
-        OperatorResult::without(standing, why).of(node, name, op, types)
+        OperatorResult::without(standing, why).of(node, called, op, types)
     }
 }

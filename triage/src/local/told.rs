@@ -7,7 +7,7 @@ use ir::{NodeId, NodeKind, Operation, Tensor, Value};
 use ops::Model;
 use worker::{Outcome, WorkerError};
 
-use super::{JOINED, Judged, OperatorResult, Standing, assessed};
+use super::{Called, JOINED, Judged, OperatorResult, Standing, assessed};
 use crate::tapped::{self, Parts, Tapped};
 use harness::isolate::{Trial, isolate_joined, isolate_on};
 use harness::reference::{Large, Means};
@@ -52,7 +52,7 @@ impl TappedValues {
             NodeKind::Variable { .. } | NodeKind::Constant(_) | NodeKind::Call(_) => String::new(),
         };
         let types = node.outputs.iter().map(ToString::to_string).collect();
-        self.found(target, flat, id).of(id.0, String::new(), &op, types)
+        self.found(target, flat, id).of(id.0, Called::default(), &op, types)
     }
 
     /// The results of an operator, as it gives them alone.

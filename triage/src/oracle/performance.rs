@@ -165,7 +165,7 @@ impl<'a> Timed<'a> {
             if seconds.is_finite() && seconds >= own / 2.0 {
                 return Ok(Some((
                     Culprit { alone: true, ..culprit(op, &flat.graph, id) },
-                    Problem::flat(model, inputs),
+                    Alone { problem: Problem::flat(model, inputs), shown: None },
                 )));
             }
         }

@@ -235,7 +235,7 @@ pub(crate) fn run(
         return nothing(&finding.detail);
     }
     let (finding, alone) = match (inquiry.accuse)(&suspect, tame, finding)? {
-        (Verdict::Bug(finding), alone) => (*finding, alone),
+        (Verdict::Bug(finding), alone) => (*finding, alone.map(|alone| alone.problem)),
         (Verdict::Incomparable(why), _) => return nothing(&why),
         (Verdict::Pass, _) => return nothing(&"its outputs are right"),
     };

@@ -56,7 +56,8 @@ pub(super) fn run(common: Common, args: &Migrate) -> anyhow::Result<Exit> {
     for (engine, why) in &not_opened {
         screen::say(&format!("onnxsmith: what is known of {engine} was not run: {why}"));
     }
-    Ok(Exit::Clean)
+    let nothing_ran = seen.names.is_empty() && !seen.not_run.is_empty();
+    Ok(if nothing_ran { Exit::Failed } else { Exit::Clean })
 }
 
 /// What running the findings of a list told.

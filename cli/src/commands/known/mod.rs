@@ -37,7 +37,7 @@ fn accept(common: Common, args: &Accept) -> anyhow::Result<Exit> {
     let only: Vec<Pattern> = args.only.iter().cloned().map(Pattern::from).collect();
     let width = if args.every_dtype { Width::EveryDtype } else { Width::Exact };
     let accepted = accept::entries(&report, store.identity(), &only, width, today.next_year())?;
-    let Accepted { entries, skipped, one_dtype } = accepted;
+    let Accepted { entries, skipped, one_dtype } = accepted.beside(&args.list);
     // Those that have expired may be accepted again.
     let all = Known::parse(&before, &args.list, Date::from_unix_days(0))?;
     destination::write(&args.list, &all.with(&before, &entries))?;
