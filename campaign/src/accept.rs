@@ -171,7 +171,9 @@ mod tests {
     fn a_finding_is_named_as_seen_from_its_list() {
         let root = tempfile::tempdir().expect("a folder");
         let [lists, case] = ["lists/mine", "campaign/findings/1"].map(|place| root.path().join(place));
-        [&lists, &case].map(|folder| std::fs::create_dir_all(folder).expect("a folder"));
+        for folder in [&lists, &case] {
+            std::fs::create_dir_all(folder).expect("a folder");
+        }
         assert_eq!(seen_from(&lists, &case.display().to_string()), "../../campaign/findings/1");
         assert_eq!(seen_from(root.path(), &case.display().to_string()), "campaign/findings/1");
         assert_eq!(seen_from(&lists, "case 3 of its campaign"), "case 3 of its campaign");

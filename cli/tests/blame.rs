@@ -151,7 +151,7 @@ fn of_strings_nothing_is_right_that_the_engine_was_not_asked_about() {
     let (code, said) = blame("cpu");
     assert_eq!(code, Some(0), "{said}");
     assert!(said.contains("4 operators: 4 right"), "{said}");
-    assert!(said.contains("right StringConcat `the_names` (%0) → strings: alone"), "{said}");
+    assert!(said.contains("right StringConcat `the_names` (%0, gives `s`) → strings: alone"), "{said}");
 }
 
 /// A branch, a loop without turns, and an operator in a body that is written out in others.
@@ -238,5 +238,5 @@ fn an_operator_is_asked_for_the_results_that_the_model_reads() {
     std::fs::write(folder.path().join("m.onnxtxt"), model).expect("a model");
     let (code, said) = blame(folder.path(), &["m.onnxtxt", "--on", "cpu", "--all"]);
     assert_eq!(code, Some(0), "{said}");
-    assert!(said.contains("right RNN (%0) → f32[1, 1, 1]: alone"), "{said}");
+    assert!(said.contains("right RNN (%0, gives `y`) → f32[1, 1, 1]: alone"), "{said}");
 }

@@ -74,9 +74,12 @@ const RUNS: &str = "    \
     names = [output.name for output in session.get_outputs()]\n    \
     # What was never written to memory varies from run to run.\n    \
     for _ in range(3):\n        \
-        wrong = wrong_elements(dict(zip(names, session.run(None, inputs))))\n        \
+        outputs = dict(zip(names, session.run(None, inputs)))\n        \
+        wrong = wrong_elements(outputs)\n        \
         if wrong:\n            \
-            break\n\
+            break\n    \
+    for name, y in outputs.items():\n        \
+        print(name, y.dtype, y.shape, y)\n\
 except Exception as error:\n    \
     if \"Numpy type\" in str(error) or \"NOT_IMPLEMENTED\" in str(error):\n        \
         print(\"this package cannot tell:\", error)\n        \
@@ -119,7 +122,7 @@ fn imports(evidence: &Evidence) -> String {
     )
 }
 
-/// What is looked at of the outputs: types; of small ones all elements, and of others the worst. Elements are printed.
+/// What is looked at of the outputs: types; of small ones all elements, and of others the worst.
 fn compared(evidence: &Evidence) -> String {
     let worst = evidence.finding.worst.as_ref().filter(|_| evidence.has_worst_output());
     let mut text = String::new();
@@ -138,7 +141,7 @@ fn compared(evidence: &Evidence) -> String {
 fn of_type(name: &str, tensor: &Tensor) -> String {
     let (name, shape, dtype) = (literal(name), tensor.shape(), numpy(tensor.dtype()));
     format!(
-        "    y = outputs[{name}]\n    print({name}, y.dtype, y.shape, y)\n    \
+        "    y = outputs[{name}]\n    \
          if y.dtype != {dtype} or list(y.shape) != {shape:?}:\n        \
              wrong.append({name} + f\": {{y.dtype}} {{y.shape}} instead of \" + {})\n        \
              return wrong\n",
@@ -154,7 +157,7 @@ fn of_all(name: &str, tensor: &Tensor, leeway: &Leeway) -> String {
         .map(|(bound, is_judged)| number(&format!("{:?}", if is_judged { bound } else { f64::NAN })))
         .collect();
     format!(
-        "    right = {}\n    print(\"expected\", right)\n    \
+        "    right = {}\n    \
          bounds = [{}]\n    \
          for index, (got, want, bound) in enumerate(zip(y.flat, right.flat, bounds)):\n        \
              if not is_right(float(got), float(want), bound):\n            \
@@ -170,7 +173,6 @@ fn of_worst(worst: &Worst) -> String {
     let Worst { output, index, expected, bound, .. } = worst;
     format!(
         "    got = y.flat[{index}].item()\n    \
-         print(\"element {index}:\", got, {right})\n    \
          if not is_right(got, {expected}, {bound}):\n        \
              wrong.append({output} + f\": element {index} is {{got}} \" + {right})\n",
         output = literal(output),

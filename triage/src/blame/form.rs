@@ -23,6 +23,19 @@ struct Seen {
     blamed: Blamed,
     /// Whether the culprit alone shows exactly the finding's symptom, and the wrong output depends on it.
     is_same: bool,
+    /// An operator that gives a wrong type alone, which may be the reason for a refusal.
+    reason: Blamed,
+}
+
+/// What comes of a finding where a form is not there.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum WithoutForm {
+    /// It shows, or that cannot be told: there is no such program, or it hangs.
+    Shows,
+    /// The program is refused as well, in other words.
+    IsRefusedOtherwise,
+    /// It does not show.
+    IsGone,
 }
 
 impl Suspect<'_> {
@@ -79,7 +92,11 @@ impl Suspect<'_> {
         let mut inside = None;
         let forms = Forms::of(program, &inputs);
         for Undone { form, about, program: without } in forms.undone() {
-            if !shows(target, finding, self.trial_of(&without, &inputs))? {
+            let then = without_form(target, finding, self.trial_of(&without, &inputs))?;
+            if then == WithoutForm::IsRefusedOtherwise && seen.reason.culprit.is_some() {
+                return Ok(seen.reason);
+            }
+            if then != WithoutForm::Shows {
                 let (name, about) = match form {
                     ProgramForm::Parameters => self
                         .parameter_of(target, finding, &forms, &inputs)?
@@ -140,11 +157,14 @@ impl Suspect<'_> {
         let Some(whole) = suspect.whole(target) else { return Ok(Seen::default()) };
         // What is in a function is as it is written there: its call is no part of what an operator is written out in.
         let from = &whole.isolated.from;
-        let AskedAlone { guilty, is_same, refuses_alone, .. } =
+        let AskedAlone { guilty, is_same, reasons, refuses_alone } =
             whole.ask_alone(finding, |id| !origins[from[id.index()].index()].is_inner)?;
         // The node is one of another model.
         let blamed = guilty.map(|id| Blamed { node: None, ..whole.alone(id) }).unwrap_or_default();
-        Ok(Seen { blamed: Blamed { refuses_alone, ..blamed }, is_same })
+        let reason =
+            if finding.is_refusal() { whole.reason(&reasons, &finding.symptom)? } else { Blamed::default() };
+        let reason = Blamed { node: None, ..reason };
+        Ok(Seen { blamed: Blamed { refuses_alone, ..blamed }, is_same, reason })
     }
 
     /// What the form is called if the computed operands of one operator are to blame, and what that operator gives.
@@ -157,7 +177,8 @@ impl Suspect<'_> {
     ) -> Result<Option<(String, Option<ValueId>)>, WorkerError> {
         let all = forms.parameters();
         for Parameter { name, gives, program } in &all {
-            if all.len() == 1 || !shows(target, finding, self.trial_of(program, inputs))? {
+            let then = || without_form(target, finding, self.trial_of(program, inputs));
+            if all.len() == 1 || then()? != WithoutForm::Shows {
                 return Ok(Some((format!("{} of {name}", ProgramForm::Parameters.name()), *gives)));
             }
         }
@@ -180,10 +201,18 @@ impl Suspect<'_> {
     }
 }
 
-/// Whether a target shows a finding's symptom on something else too. Where there is nothing else, that is assumed.
-fn shows(target: &Target, finding: &Finding, trial: Option<Trial>) -> Result<bool, WorkerError> {
-    let Some(trial) = trial else { return Ok(true) };
-    Ok(shown(target, finding, &trial)?.is_some())
+/// What a target shows of a finding on a program that lacks a form of it.
+fn without_form(
+    target: &Target,
+    finding: &Finding,
+    trial: Option<Trial>,
+) -> Result<WithoutForm, WorkerError> {
+    let Some(trial) = trial else { return Ok(WithoutForm::Shows) };
+    Ok(match trial.run(target)? {
+        Some((found, _)) if is_like(&found.symptom, finding) || found.symptom.is_hang() => WithoutForm::Shows,
+        Some((found, _)) if found.is_refusal() && finding.is_refusal() => WithoutForm::IsRefusedOtherwise,
+        Some(_) | None => WithoutForm::IsGone,
+    })
 }
 
 /// What a target shows on something else, if it is like a finding.

@@ -97,7 +97,10 @@ fn of_weights(program: &Program) -> Vec<i64> {
             |ty: &Type| ty.dtype == DType::I64 && ty.is_countable() && ty.count() <= WEIGHTS as i64;
         if tensor::type_of(tensor).is_ok_and(|ty| is_shape(&ty)) {
             let numbers = tensor::from_proto(tensor, External::Refuse).map(|numbers| numbers.to_i128s());
-            all.extend(numbers.iter().flatten().map(|&number| number as i64));
+            let numbers: Vec<i64> = numbers.iter().flatten().map(|&number| number as i64).collect();
+            // What is reshaped to a shape has as many elements.
+            all.extend(numbers.iter().try_fold(1, |count: i64, &size| count.checked_mul(size)));
+            all.extend(numbers);
         }
     }
     let mut met = BTreeSet::new();
