@@ -41,6 +41,12 @@ DECLARED_LIMITS = {
 INFERENCE_LIMITS = {
     # The attribute has the sizes behind batch and channels; inference takes them for all sizes.
     "ConvTranspose(output_shape)": re.compile(r"op_type:ConvTranspose\b.*existing shape differ in rank", re.DOTALL),
+    # The function's body takes `axes` from the node; where that has its default, the Constant in the body is left without a value.
+    "MeanVarianceNormalization(axes by default)": re.compile(
+        r"op_type:MeanVarianceNormalization\b.*op_type:Constant\b.*One and only one of the attributes", re.DOTALL
+    ),
+    # `onesided` is 1 by default; inference takes it for 0 where the node does not say it.
+    "STFT(onesided by default)": re.compile(r"op_type:STFT\b.*existing shape differ in dimension 2", re.DOTALL),
 }
 
 # What the standard allows but the kernel of ONNX Runtime refuses when it is made, whatever the dtype. An entry needs the

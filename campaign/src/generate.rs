@@ -8,6 +8,7 @@ use graphgen::Budget;
 use interp::{Evaluation, Profile, Taps};
 use onnx::CaseFolder;
 use onnx::case::MODEL;
+use onnx::program::Program;
 use serde::Serialize;
 
 use crate::store::Store;
@@ -32,12 +33,16 @@ pub struct Generated {
     pub passed_over: u64,
     /// How many draws it threw away because the engine that the cases are for lacks their form.
     pub refused_draws: u64,
-    /// How many operator nodes the cases have.
+    /// How many operator nodes the cases have, with the nodes that composite operators are written out in.
     pub nodes: u64,
+    /// How many nodes the models have as they are written, those of functions and bodies included.
+    pub written_nodes: u64,
     /// Seconds by the clock.
     pub wall_seconds: f64,
-    /// How often each operator occurs.
+    /// How often each operator occurs in what is computed, where composite operators are written out in others.
     pub operators: BTreeMap<String, u64>,
+    /// How often each operator, by its name with its domain, and each function occurs in the models as they are written.
+    pub written_operators: BTreeMap<String, u64>,
     /// How many cases have values on which everything is defined, the outputs' elements included.
     pub all_defined: u64,
     /// The cases that were to be adversarial.
@@ -195,7 +200,21 @@ impl Generated {
             self.nodes += 1;
             *self.operators.entry(operator.to_owned()).or_default() += 1;
         }
-        self.variety.take(case).map_err(|cause| CorpusError::Read { index: case.index, cause })
+        let program = onnx::proto::decode("the model", &case.onnx).and_then(Program::read);
+        let program = program.map_err(|cause| CorpusError::Read { index: case.index, cause })?;
+        self.variety.take(case, &program);
+        self.take_written(&program);
+        Ok(())
+    }
+
+    /// Counts the nodes of a model as it is written.
+    fn take_written(&mut self, program: &Program) {
+        for scope in program.functions.iter().map(|f| &f.scope).chain([&program.main]) {
+            scope.body.each_node(&mut |node| {
+                self.written_nodes += 1;
+                *self.written_operators.entry(node.operator()).or_default() += 1;
+            });
+        }
     }
 }
 

@@ -21,19 +21,14 @@ pub struct Variety {
 }
 
 impl Variety {
-    /// Counts what occurs in a case.
-    ///
-    /// # Errors
-    /// If the model that it has written cannot be read.
-    pub fn take(&mut self, case: &Case) -> Result<(), onnx::Error> {
-        let program = Program::read(onnx::proto::decode("the model", &case.onnx)?)?;
+    /// Counts what occurs in a case, which is written as this program.
+    pub fn take(&mut self, case: &Case, program: &Program) {
         for scope in program.functions.iter().map(|f| &f.scope).chain([&program.main]) {
             self.take_pairs(scope);
         }
         for graph in case.model.functions.iter().map(|f| &f.body).chain([&case.model.graph]) {
             self.take_uses(graph);
         }
-        Ok(())
     }
 
     fn take_uses(&mut self, graph: &Graph) {

@@ -141,6 +141,9 @@ fn a_graph_of_a_broken_structure_is_invalid() {
     invalid(&["`shape`"], |_, g| g.initializer.push(g.initializer[0].clone()));
     invalid(&["`z`"], |_, g| g.output[0].name = Some("z".into()));
     invalid(&["`a`", "twice"], |_, g| g.value_info.push(g.value_info[0].clone()));
+    invalid(&["node `the Abs`", "two of that name in one graph"], |_, g| {
+        g.node[1].name = g.node[0].name.clone();
+    });
     invalid(&["the Abs", "outputs", "2"], |_, g| g.node[0].output.push("b".into()));
 }
 
@@ -385,6 +388,7 @@ fn functions_are_typed_for_each_use() {
         ..Default::default()
     };
     let call = |input: &str, output: &str, start: Option<i64>| NodeProto {
+        name: None,
         domain: Some("mine".into()),
         attribute: start.map(|s| int("start", s)).into_iter().collect(),
         ..node("F", &[input], &[output])
@@ -405,6 +409,7 @@ fn functions_are_typed_for_each_use() {
 /// Functions in a chain, each of which calls the next `calls` times with another attribute and passes on all it has.
 fn chain(length: usize, calls: i64) -> Result<onnx::Imported, Error> {
     let to = |i: usize, input: &str, output: &str| NodeProto {
+        name: None,
         domain: Some("mine".into()),
         ..node(&format!("F{i}"), &[input], &[output])
     };

@@ -175,7 +175,7 @@ fn an_issue_is_complete_and_names_are_no_markup_there() {
     let outside_code: String = told.split("```").step_by(2).collect::<Vec<_>>().join("");
     let outside_code: String = outside_code.replace("\\`", "").split('`').step_by(2).collect();
     assert!(!outside_code.contains("<script"), "a name is markup: {outside_code}");
-    assert!(text.contains("ORT_ENABLE_ALL") && text.contains("element 1:"), "{text}");
+    assert!(text.contains("ORT_ENABLE_ALL") && text.contains("element {index} is {got}"), "{text}");
     let python = std::fs::read_to_string(written.join("reproduce.py")).expect("a program");
     assert!(python.contains("np.array([0.0, 1.0], dtype=np.float32).reshape([2])"), "{python}");
 }

@@ -9,6 +9,7 @@ use serde::Serialize;
 
 use crate::plan::Scope;
 use crate::rows::{Counts, Row, Rows};
+use crate::table::ulps;
 
 /// What comes of comparing a sweep with an earlier one.
 #[derive(Clone, PartialEq, Default, Debug, Serialize)]
@@ -104,7 +105,7 @@ const MEASURES: [(&str, Measure); 5] = [
 ];
 
 fn share(part: u64, of: &Counts) -> f64 {
-    if of.elements == 0 { 0.0 } else { part as f64 / of.elements as f64 }
+    if of.judged == 0 { 0.0 } else { part as f64 / of.judged as f64 }
 }
 
 /// The rows that are worse than in an earlier sweep: errors grew, or answers fail now. Only rows that both
@@ -231,7 +232,10 @@ pub fn text(compared: &Compared) -> String {
 /// What got worse, where something is compared.
 fn worse(compared: &Compared) -> String {
     let line = |one: &Worse| {
-        let what = one.what.iter().map(|change| format!("{} {} → {}", change.of, change.before, change.now));
+        let what = one
+            .what
+            .iter()
+            .map(|change| format!("{} {} → {}", change.of, told(change.before), told(change.now)));
         format!("{}: {}\n", one.row, what.collect::<Vec<_>>().join(", "))
     };
     match &compared.worse[..] {
@@ -239,6 +243,11 @@ fn worse(compared: &Compared) -> String {
         [] => "nothing is worse than before\n".to_owned(),
         all => format!("worse than before:\n{}", all.iter().map(line).collect::<String>()),
     }
+}
+
+/// A number in as many digits as say something, shares included.
+fn told(number: f64) -> String {
+    if number == 0.0 || number >= 0.01 { ulps(number) } else { format!("{number:.1e}") }
 }
 
 /// What to do about settings that differ.
@@ -290,7 +299,7 @@ mod tests {
 
     /// A row of so many elements, of which so many are beyond the tight tier.
     fn rows(elements: u64, beyond_tight: u64) -> Rows {
-        let total = Tally { elements, beyond_tight, ..Tally::default() };
+        let total = Tally { elements, judged: elements, beyond_tight, ..Tally::default() };
         let row = Row {
             op: "Exp".to_owned(),
             dtype: "f32".to_owned(),

@@ -171,6 +171,11 @@ impl Row {
         if self.has_answers() { self.most.saturating_sub(self.total.elements) } else { 0 }
     }
 
+    /// Whether bounds say nothing of most elements: what the other columns count is then a small part.
+    pub fn is_hardly_judged(&self) -> bool {
+        2 * self.total.judged < self.total.elements
+    }
+
     /// Whether the backend gave an answer to some part.
     pub fn has_answers(&self) -> bool {
         self.total.elements > 0
@@ -212,12 +217,16 @@ pub struct Line {
 pub struct Counts {
     /// How many elements there are.
     pub elements: u64,
+    /// How many of them the bounds say something of. Of the others nothing is told but that they are there: errors that a long sum or a
+    /// near-cancellation may have are as large as the value.
+    #[serde(default)]
+    pub judged: u64,
     /// The share of the elements that are exactly the reference's. Only elements that can be judged count;
     /// `None` if there are none.
     pub exact_share: Option<f64>,
     /// The largest error in ULP.
     pub max_ulp: f64,
-    /// The error in ULP that 99 % of the elements do not exceed.
+    /// The error in ULP that 99 % of the elements do not exceed; above 128 ULP rounded down, by 1/64 at most.
     pub p99_ulp: f64,
     /// How many elements are beyond the tight tier.
     pub beyond_tight: u64,
@@ -233,6 +242,7 @@ impl From<&Tally> for Counts {
     fn from(tally: &Tally) -> Self {
         Self {
             elements: tally.elements,
+            judged: tally.judged,
             exact_share: (tally.judged > 0).then(|| tally.exact as f64 / tally.judged as f64),
             max_ulp: tally.ulps.max(),
             p99_ulp: tally.ulps.quantile(0.99),

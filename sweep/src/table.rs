@@ -5,11 +5,12 @@ use std::collections::BTreeMap;
 use crate::rows::{Between, Counts, Line, Row, Rows};
 
 /// The columns of the table, and whether they are aligned to the right.
-const HEAD: [(&str, Align); 11] = [
+const HEAD: [(&str, Align); 12] = [
     ("operator", Align::Left),
     ("dtype", Align::Left),
     ("backend", Align::Left),
     ("elements", Align::Right),
+    ("judged", Align::Right),
     ("exact", Align::Right),
     ("max ULP", Align::Right),
     ("p99", Align::Right),
@@ -31,10 +32,11 @@ const WIDEST: usize = 72;
 /// The rows as a table, and below it what backends lack and what failed.
 pub fn text(rows: &Rows) -> String {
     let answered = rows.rows.iter().filter(|row| row.has_answers());
-    let mut lines: Vec<[String; 11]> = vec![HEAD.map(|(name, _)| name.to_owned())];
+    let mut lines: Vec<[String; 12]> = vec![HEAD.map(|(name, _)| name.to_owned())];
     lines.extend(answered.map(cells));
     let mut out = aligned(&lines, &HEAD.map(|(_, align)| align));
     out += &of_fewer(rows);
+    out += &hardly_judged(rows);
     out += &apart(rows);
     out += &lacking(rows);
     for row in rows.rows.iter().filter(|row| !row.failed.is_empty()) {
@@ -46,7 +48,7 @@ pub fn text(rows: &Rows) -> String {
     out
 }
 
-fn cells(row: &Row) -> [String; 11] {
+fn cells(row: &Row) -> [String; 12] {
     let counts = Counts::from(&row.total);
     let worst = row.total.worst.as_ref();
     let worst = worst.map(|worst| format!("{}: {} for {}", worst.place(), worst.actual, worst.expected));
@@ -56,6 +58,7 @@ fn cells(row: &Row) -> [String; 11] {
         row.dtype.clone(),
         row.backend.clone(),
         elements(row),
+        share(counts.judged as f64 / counts.elements as f64),
         counts.exact_share.map(share).unwrap_or_default(),
         ulps(counts.max_ulp),
         ulps(counts.p99_ulp),
@@ -85,6 +88,18 @@ fn of_fewer(rows: &Rows) -> String {
         "\n{fewer} {have} fewer elements than another backend has (`of`), which answered parts that this one lacks or fails: the two are \
          not of one sample\n"
     )
+}
+
+/// What it means that of some rows hardly anything is judged, if there are some.
+fn hardly_judged(rows: &Rows) -> String {
+    let hardly = |row: &&Row| row.has_answers() && row.is_hardly_judged();
+    match rows.rows.iter().filter(hardly).count() {
+        0 => String::new(),
+        few => format!(
+            "\nof {few} {} less than half of the elements are judged: bounds are as large as values there, and nothing is said of the others\n",
+            if few == 1 { "row" } else { "rows" }
+        ),
+    }
 }
 
 /// Lines of cells, each column as wide as its widest cell.
@@ -173,7 +188,7 @@ pub fn ulps(ulp: f64) -> String {
 }
 
 /// The columns of the comma-separated values.
-const COLUMNS: [&str; 15] = [
+const COLUMNS: [&str; 16] = [
     "op",
     "dtype",
     "form",
@@ -186,6 +201,7 @@ const COLUMNS: [&str; 15] = [
     "beyond_spec",
     "non_finite",
     "flushed",
+    "judged",
     "worst",
     "lacks",
     "failed",
@@ -216,6 +232,7 @@ fn csv_line(line: &Line, form: &str, c: &Counts, of_all: &[String; 3]) -> String
         c.beyond_spec.to_string(),
         c.non_finite.to_string(),
         c.flushed.to_string(),
+        c.judged.to_string(),
     ];
     let names = [line.op.as_str(), &line.dtype, form, &line.backend];
     let cells = names.into_iter().chain(numbers.iter().chain(of_all).map(String::as_str));
@@ -260,7 +277,7 @@ mod tests {
         let text = csv(&Rows { rows: vec![row], pairs: Vec::new() });
         let lines: Vec<&str> = text.lines().collect();
         assert!(lines[0].ends_with(",worst,lacks,failed"), "{text}");
-        assert_eq!(lines[1..], ["Mod,i32,all,rten:none,0,,0,0,0,0,0,0,,,in 2 parts: panicked"]);
+        assert_eq!(lines[1..], ["Mod,i32,all,rten:none,0,,0,0,0,0,0,0,0,,,in 2 parts: panicked"]);
     }
 
     /// A row without an answer.
@@ -283,7 +300,7 @@ mod tests {
         let row = |backend: &str, elements: u64| Row {
             op: "Exp".to_owned(),
             dtype: "f32".to_owned(),
-            total: Tally { elements, ..Tally::default() },
+            total: Tally { elements, judged: elements / 3, ..Tally::default() },
             most: 300,
             ..lacking(backend)
         };
@@ -291,7 +308,12 @@ mod tests {
         let marked = table(vec![row("a", 300), row("b", 200), row("c", 0)]);
         assert!(marked.contains("200 of 300") && !marked.contains("300 of"), "{marked}");
         assert!(marked.contains("\n1 row has fewer elements"), "{marked}");
-        assert!(!table(vec![row("a", 300)]).contains(" of "));
+        assert!(!table(vec![row("a", 300)]).contains("300 of "));
+        assert!(
+            marked.contains("33.33%")
+                && marked.contains("\nof 2 rows less than half of the elements are judged"),
+            "{marked}"
+        );
     }
 
     #[test]

@@ -87,18 +87,19 @@ impl Reference {
         let mut tight =
             if obligation.profile.name == Profile::TIGHT.name { specified.clone() } else { outputs(&good)? };
         let limits = interp::limits(model, inputs, &Tier::new(&good, obligation.accumulators.clone()))?;
-        for (bounded, limits) in tight.iter_mut().zip(&limits) {
-            narrow(bounded, limits);
+        for ((bounded, limits), specified) in tight.iter_mut().zip(&limits).zip(&specified) {
+            narrow(bounded, limits, specified);
         }
         Ok(Self { obligation: obligation.clone(), specified, tight })
     }
 }
 
-/// No element is further off than good implementations are: errors of long sums cancel. Of what is open to them too, no number is
-/// right.
-fn narrow(bounded: &mut Bounded, limits: &Limits) {
+/// No element is further off than good implementations are: errors of long sums cancel. None is further off than is specified: a good
+/// builtin in f32 whose result is rounded may be further off than one that is specified in halves. Of what is open to them too, no number
+/// is right.
+fn narrow(bounded: &mut Bounded, limits: &Limits, specified: &Bounded) {
     for (i, error) in bounded.error.iter_mut().enumerate().filter(|(_, error)| error.is_finite()) {
-        *error = error.min(limits.at(i));
+        *error = error.min(limits.at(i)).min(specified.error_at(i));
     }
 }
 

@@ -400,3 +400,32 @@ pub(crate) fn culprit(op: &Op, graph: &Graph, id: NodeId) -> Culprit {
     let types = graph.types(&graph.node(id).inputs);
     Culprit::in_context(ir::Operation::name(op), &types)
 }
+
+#[cfg(test)]
+mod tests {
+    use ir::{DType, Type};
+    use oracles::{ErrorShape, Worst};
+
+    use super::*;
+
+    #[test]
+    fn a_smaller_case_has_the_name_of_the_finding_and_numbers_of_its_own() {
+        let finding = |detail: &str, index: usize| {
+            let verdict = Verdict::bug("e", "none", Symptom::Mismatch(ErrorShape::Gross), detail.to_owned());
+            let Verdict::Bug(finding) = verdict else { panic!("{verdict:?}") };
+            let [output, got, expected, bound] = ["y", "2", "1", "0"].map(str::to_owned);
+            let worst = Worst { output, index, got, expected, bound, mismatches: 1, elements: 8 };
+            Finding { worst: Some(worst), culprit: Some(Culprit::alone("Conv", &[])), ..*finding }
+        };
+        let mut graph = Graph::new();
+        let x = graph.variable("x", Type::new(DType::F32, [1]));
+        graph.output("y", x);
+        let problem = Problem::flat(Model::new(21, graph), Vec::new());
+        let shown = Finding { culprit: None, ..finding("element 0", 0) };
+        let whole = finding("element 7 of the whole", 7);
+        let alone = Alone { problem, shown: Some(Box::new(shown)) };
+        let smaller = alone.smaller(&whole).finding;
+        assert_eq!((smaller.detail.as_str(), smaller.worst.map(|worst| worst.index)), ("element 0", Some(0)));
+        assert_eq!(smaller.culprit, whole.culprit);
+    }
+}

@@ -94,7 +94,7 @@ impl Results<'_> {
         let place = out.map_or_else(String::new, |out| format!(" in {}", out.display()));
         screen::text(&format!(
             "{} cases of {} nodes in all{place}; {} draws came to nothing{lacks}; {:.2} s, {:.2} s of CPU",
-            made.generated, made.nodes, made.rejected, made.wall_seconds, cpu_seconds
+            made.generated, made.written_nodes, made.rejected, made.wall_seconds, cpu_seconds
         ))?;
         for (name, amounts) in made.footprints.each() {
             screen::text(&amounts.text(name))?;

@@ -186,6 +186,8 @@ mod tests {
         let plain = program("/a/Abs", "n", "/a/Abs_output_0").with_plain_names().unwrap();
         assert_eq!(plain, program("m0", "n", "w0"));
         assert!(plain.has_plain_names());
-        assert_eq!(program("n", "n", "v1").with_plain_names(), Some(program("n", "n_", "v1")));
+        let mut twice = program("n", "m", "v1");
+        twice.main.body.nodes[1].rest.name = Some("n".to_owned());
+        assert_eq!(twice.with_plain_names(), Some(program("n", "n_", "v1")));
     }
 }

@@ -21,7 +21,7 @@ use ops::Model;
 fn node(op_type: &str, inputs: &[&str], outputs: &[&str]) -> NodeProto {
     let names = |list: &[&str]| list.iter().map(|&name| name.to_owned()).collect();
     NodeProto {
-        name: Some(format!("the {op_type}")),
+        name: Some(format!("the {op_type} of {}", outputs.join(" and "))),
         op_type: Some(op_type.to_owned()),
         input: names(inputs),
         output: names(outputs),

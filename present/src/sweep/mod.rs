@@ -94,7 +94,13 @@ fn summary(rows: &Rows) -> String {
     let failed = with(rows, |row| !row.failed.is_empty());
     let flagged = with(rows, |row| row.total.beyond_tight > 0);
     match (beyond + failed, flagged) {
-        (0, 0) => "Everything is as good implementations have it".to_owned(),
+        (0, 0) => match with(rows, |row| row.has_answers() && row.is_hardly_judged()) {
+            0 => "Everything is as good implementations have it".to_owned(),
+            hardly => format!(
+                "What can be judged is as good implementations have it; of {} less than half can",
+                counted(hardly as u64, "row", "rows")
+            ),
+        },
         (0, flagged) => format!(
             "Nothing is beyond its specification; {} beyond what good implementations reach",
             counted(flagged as u64, "row is", "rows are")
@@ -111,14 +117,15 @@ fn scope(identity: &Identity, rows: &Rows) -> String {
 fn tiles(rows: &Rows) -> Markup {
     let sum = |of: fn(&Row) -> u64| rows.rows.iter().map(of).sum::<u64>();
     let elements = sum(|row| row.total.elements);
-    let part = |part: u64| share(if elements == 0 { 0.0 } else { part as f64 / elements as f64 });
+    let judged = sum(|row| row.total.judged);
+    let part = |part: u64| share(if judged == 0 { 0.0 } else { part as f64 / judged as f64 });
     let (exact, tight, spec) =
         (sum(|row| row.total.exact), sum(|row| row.total.beyond_tight), sum(|row| row.total.beyond_spec));
     let non_finite = sum(|row| row.total.non_finite);
     html! {
         dl.tiles {
-            (tile("", "elements", &grouped(elements), "judged one by one"))
-            (tile("pass", "the reference's", &part(exact), ""))
+            (tile("", "elements", &grouped(elements), &format!("{} judged, one by one", grouped(judged))))
+            (tile("pass", "the reference's, of those judged", &part(exact), ""))
             (tile("incomparable", "beyond the tight tier", &part(tight), &grouped(tight)))
             (tile("bug", "beyond the specification", &grouped(spec), &part(spec)))
             (tile("incomparable", "not finite, or wrongly so", &grouped(non_finite), ""))
@@ -141,7 +148,7 @@ fn worst(rows: &Rows) -> Markup {
         (scrolling(&html! {
             table.worst-inputs {
                 thead { tr {
-                    th { "operator" } th { "dtype" } th { "backend" } th.number { "elements" } th.number { "max ULP" } th.number { "p99" }
+                    th { "operator" } th { "dtype" } th { "backend" } th.number { "elements" } th.number { "judged" } th.number { "max ULP" } th.number { "p99" }
                     th.number { "> tight" } th.number { "> spec" } th.number { "non-finite" } th.wide { "worst" }
                 } }
                 tbody { @for row in off { (worst_row(row)) } }
@@ -159,6 +166,7 @@ fn worst_row(row: &Row) -> Markup {
             td { (row.dtype) }
             td { (row.backend) }
             td.number { (grouped(counts.elements)) @if row.fewer() > 0 { " of " (grouped(row.most)) } }
+            td.number { (grouped(counts.judged)) }
             td.number { (ulps(counts.max_ulp)) }
             td.number { (ulps(counts.p99_ulp)) }
             td.number { (grouped(counts.beyond_tight)) }

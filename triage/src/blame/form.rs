@@ -28,7 +28,7 @@ struct Seen {
 }
 
 /// What comes of a finding where a form is not there.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum WithoutForm {
     /// It shows, or that cannot be told: there is no such program, or it hangs.
     Shows,
@@ -208,11 +208,19 @@ fn without_form(
     trial: Option<Trial>,
 ) -> Result<WithoutForm, WorkerError> {
     let Some(trial) = trial else { return Ok(WithoutForm::Shows) };
-    Ok(match trial.run(target)? {
-        Some((found, _)) if is_like(&found.symptom, finding) || found.symptom.is_hang() => WithoutForm::Shows,
-        Some((found, _)) if found.is_refusal() && finding.is_refusal() => WithoutForm::IsRefusedOtherwise,
-        Some(_) | None => WithoutForm::IsGone,
-    })
+    let found = trial.run(target)?.map(|(found, _)| found);
+    Ok(WithoutForm::of(finding, found.as_ref()))
+}
+
+impl WithoutForm {
+    /// What it says of a finding that something, or nothing, was found without the form.
+    fn of(finding: &Finding, found: Option<&Finding>) -> Self {
+        match found {
+            Some(found) if is_like(&found.symptom, finding) || found.symptom.is_hang() => Self::Shows,
+            Some(found) if found.is_refusal() && finding.is_refusal() => Self::IsRefusedOtherwise,
+            Some(_) | None => Self::IsGone,
+        }
+    }
 }
 
 /// What a target shows on something else, if it is like a finding.
@@ -224,4 +232,38 @@ fn shown(target: &Target, finding: &Finding, trial: &Trial) -> Result<Option<Fin
 fn is_like(symptom: &Symptom, finding: &Finding) -> bool {
     SymptomMatch::of(symptom, &finding.symptom) >= SymptomMatch::Related
         || same_cause(symptom, &finding.symptom)
+}
+
+#[cfg(test)]
+mod tests {
+    use oracles::{ErrorShape, Verdict};
+    use worker::{FaultKind, Stage};
+
+    use super::*;
+
+    fn finding(symptom: Symptom) -> Finding {
+        match Verdict::bug("e", "none", symptom, String::new()) {
+            Verdict::Bug(finding) => *finding,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_refusal_in_other_words_and_a_hang_prove_no_form_guilty() {
+        let refused =
+            |message: &str| finding(Symptom::Rejected { stage: Stage::Load, message: message.to_owned() });
+        let hang = finding(Symptom::Fault { kind: FaultKind::Timeout, place: String::new() });
+        let wrong = finding(Symptom::Mismatch(ErrorShape::Gross));
+        let told = refused("no super type for what the branch gives");
+        for (found, then) in [
+            (None, WithoutForm::IsGone),
+            (Some(&wrong), WithoutForm::IsGone),
+            (Some(&told), WithoutForm::Shows),
+            (Some(&hang), WithoutForm::Shows),
+            (Some(&refused("cannot unify the types of two operands")), WithoutForm::IsRefusedOtherwise),
+        ] {
+            assert_eq!(WithoutForm::of(&told, found), then, "{found:?}");
+        }
+        assert_eq!(WithoutForm::of(&wrong, Some(&told)), WithoutForm::IsGone);
+    }
 }
