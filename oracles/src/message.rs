@@ -20,7 +20,7 @@ pub fn normalise(message: &str) -> String {
         }
         rest = &rest[len..];
     }
-    let mut out = without_numbered_names(&without_tensors(&out));
+    let mut out = without_numbered_names(&without_tensors(&out)).replace(UNNAMED, NAMED);
     out.truncate(out.char_indices().nth(MOST).map_or(out.len(), |(i, _)| i));
     out
 }
@@ -45,6 +45,10 @@ fn first_sentence(message: &str) -> String {
     }
     sentence
 }
+
+/// How messages speak of a node without a name, and of one that has one: whether it has is not what is wrong.
+const UNNAMED: &str = "ode  (";
+const NAMED: &str = "ode \u{2039}name\u{203a} (";
 
 /// What a message says of the node that failed. ONNX Runtime says of a node in a branch or a loop what it says of any, behind the same
 /// words about the node that has the body.
@@ -278,6 +282,10 @@ mod tests {
         assert_eq!(of("Add_65"), of("n4"));
         assert_ne!(of("gemm_output_reshape"), of("n4"));
         assert_ne!(of("_inlfunc_f1_n4"), of("n4"));
+        let built = |name: &str| {
+            normalise(&format!("Building node {name} (Not): Node {name} (Not): expected attribute 'to'"))
+        };
+        assert_eq!(cause(&built("")), cause(&built("n4")));
     }
 
     #[test]

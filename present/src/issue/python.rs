@@ -160,7 +160,7 @@ fn of_all(name: &str, tensor: &Tensor, leeway: &Leeway) -> String {
         "    right = {}\n    \
          bounds = [{}]\n    \
          for index, (got, want, bound) in enumerate(zip(y.flat, right.flat, bounds)):\n        \
-             if not is_right(float(got), float(want), bound):\n            \
+             if not is_right(got.item(), want.item(), bound):\n            \
                  wrong.append({} + f\": element {{index}} is {{got}} where {{want}} ± {{bound:.1e}} is right\")\n",
         array(tensor),
         bounds.join(", "),
@@ -279,6 +279,19 @@ fn numpy(dtype: DType) -> &'static str {
 mod tests {
     use super::*;
     use ir::Type;
+
+    #[test]
+    fn elements_are_compared_as_what_they_are() {
+        let ty = Type::new(DType::I64, [1]);
+        let tensor = Tensor::from_i128_fn(&ty, |_| (1 << 53) + 1);
+        let of = |dtype: DType, number: f64| Tensor::from_f64_fn(&Type::new(dtype, [1]), |_| number).into();
+        let leeway = Leeway { bound: of(DType::F64, 0.0), mask: of(DType::U8, 0.0) };
+        let text = of_all("y", &tensor, &leeway);
+        // A double has no 2⁵³ + 1.
+        assert!(text.contains("np.array([9007199254740993]") && !text.contains("float("), "{text}");
+        let open = Leeway { mask: of(DType::U8, 1.0), ..leeway };
+        assert!(of_all("y", &tensor, &open).contains("bounds = [math.nan]"));
+    }
 
     #[test]
     fn arrays_and_names_are_literals() {
