@@ -120,6 +120,7 @@ mod tests {
             functions: true,
             newest_opset: None,
             refused,
+            refused_forms: BTreeSet::new(),
         };
         assert_eq!(lacks(&tested), [2, 3]);
     }
