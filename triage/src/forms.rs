@@ -66,10 +66,54 @@ impl ProgramForm {
         }
     }
 
+    /// What a model has that is written in it.
+    const fn means(self) -> &'static str {
+        match self {
+            Self::If => "a branch (If)",
+            Self::Loop => "a Loop",
+            Self::Scan => "a Scan",
+            Self::Sizes => "sizes that are names, or not said at all",
+            Self::Types => "values within of which no type is said (`value_info`)",
+            Self::Parameters => "an operand that is computed or comes in, where it could be a constant",
+            Self::Defaults => "an input with a default, which is an initializer of its name",
+            Self::OverriddenDefaults => "an input with a default and another value",
+            Self::Constants => "Constant nodes in place of initializers",
+            Self::Fields => {
+                "tensors whose elements are in a field of their type (such as `int32_data`) and not bytes"
+            }
+            Self::Names => "values and nodes that are named as exporters name them",
+            Self::FormerOpset => "an earlier opset",
+        }
+    }
+
+    const ALL: [Self; 12] = [
+        Self::If,
+        Self::Loop,
+        Self::Scan,
+        Self::Sizes,
+        Self::Types,
+        Self::Parameters,
+        Self::Defaults,
+        Self::OverriddenDefaults,
+        Self::Constants,
+        Self::Fields,
+        Self::Names,
+        Self::FormerOpset,
+    ];
+
     /// Whether nodes are inside of it.
     pub(crate) const fn has_body(self) -> bool {
         matches!(self, Self::If | Self::Loop | Self::Scan)
     }
+}
+
+/// What a model has that is written in a form which a finding is named after, such as `form If` or `form parameter of Pad`; `None` for what
+/// is no form.
+pub fn meaning(name: &str) -> Option<&'static str> {
+    let is_it = |form: &ProgramForm| {
+        name.strip_prefix(form.name()).is_some_and(|rest| rest.is_empty() || rest.starts_with(" of "))
+    };
+    ProgramForm::ALL.into_iter().find(is_it).map(ProgramForm::means)
 }
 
 /// A program as targets get it.
@@ -336,4 +380,20 @@ pub(crate) fn count(program: &Program) -> usize {
 /// What a node of the main graph gives first.
 fn gives(program: &Program, at: usize) -> Option<ValueId> {
     program.main.body.nodes[at].outputs.iter().flatten().next().copied()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_name_of_a_form_says_what_the_model_has() {
+        assert_eq!(
+            ProgramForm::ALL.map(|form| meaning(form.name())),
+            ProgramForm::ALL.map(|form| Some(form.means()))
+        );
+        assert_eq!(meaning("form parameter of Pad"), meaning("form parameter"));
+        assert_ne!(meaning("form overridden default"), meaning("form default"));
+        assert_eq!((meaning("If"), meaning("form names of")), (None, None));
+    }
 }

@@ -67,7 +67,7 @@ mod tapped;
 pub mod whole;
 mod wrong_type;
 
-pub use forms::TargetProgram;
+pub use forms::{TargetProgram, meaning};
 pub use idle::NotRun;
 pub use invent::invent;
 pub use reduce::reduce;

@@ -10,7 +10,7 @@ mod rust;
 use std::io;
 use std::path::Path;
 
-use oracles::Finding;
+use oracles::{AtFault, Finding};
 
 use crate::evidence::{Evidence, elements};
 use crate::others::{self, Line};
@@ -96,6 +96,7 @@ fn markdown(
     for caution in group.cautions() {
         text += &format!("- {caution}\n");
     }
+    text += &form(finding);
     text += &others(group);
     text += &model(evidence);
     let mut inputs = evidence.telling_inputs().peekable();
@@ -129,6 +130,18 @@ fn markdown(
         text += &format!("\n## Standard error\n\n{}", fenced("text", &stderr));
     }
     text
+}
+
+/// What the form is that a finding is named after, if it is named after one.
+fn form(finding: &Finding) -> String {
+    let AtFault::Operator(name) = finding.at_fault() else { return String::new() };
+    let told = |has| {
+        format!(
+            "- {} is how the model is written: it has {has}. Written without, for the same inputs, the engine does not show this\n",
+            code(name)
+        )
+    };
+    triage::meaning(name).map_or_else(String::new, told)
 }
 
 /// What the targets made of the same cases.
@@ -204,7 +217,23 @@ fn longest_run(text: &str) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use oracles::{Culprit, ErrorShape, Symptom, Verdict};
+
     use super::*;
+
+    #[test]
+    fn the_form_that_a_finding_is_named_after_is_explained() {
+        let symptom = Symptom::Mismatch(ErrorShape::Gross);
+        let Verdict::Bug(finding) = Verdict::bug("e", "none", symptom, String::new()) else {
+            panic!("a bug")
+        };
+        let of = |culprit| form(&Finding { culprit: Some(culprit), ..(*finding).clone() });
+        assert!(
+            of(Culprit::of_form("form If", None))
+                .starts_with("- `form If` is how the model is written: it has a branch (If). ")
+        );
+        assert_eq!(of(Culprit::alone("If", &[])), "");
+    }
 
     #[test]
     fn names_are_neither_markup_nor_the_end_of_code() {
