@@ -1,6 +1,6 @@
 //! The probe finds out what an engine says it lacks, and nothing else.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use backends::cpu::CpuEngine;
@@ -8,6 +8,8 @@ use graphgen::Settings;
 use harness::probe::{ProbeBudget, Watch};
 use harness::{Maker, Support, Target, Values, case, probe};
 use ir::{DType, DTypes, Datum, NodeKind, Operation, Tensor, Type};
+use onnxsmith_campaign::fuzz::Plan;
+use onnxsmith_campaign::store::Identity;
 use ops::{Model, Op};
 use worker::{Case, Description, Engine, EngineError};
 
@@ -45,7 +47,26 @@ impl Engine for Picky {
     }
 }
 
-fn probed(operators: &[&'static str], engine: Picky) -> (Target, Settings) {
+/// Our CPU kernels, without some operators that have bodies.
+struct WithoutBodies(&'static [&'static str]);
+
+impl Engine for WithoutBodies {
+    fn describe(&self) -> Description {
+        Description { engine: "flat".to_owned(), ..CpuEngine::default().describe() }
+    }
+
+    fn run(&mut self, case: &Case) -> Result<Vec<(String, Datum)>, EngineError> {
+        let program = case::program(case.model.message()?).map_err(|e| EngineError::Load(e.to_string()))?;
+        let nodes = program.functions.iter().map(|f| &f.scope.body).chain([&program.main.body]);
+        let mut operators = nodes.flat_map(|body| &body.nodes).map(|node| node.rest.op_type());
+        match operators.find(|operator| self.0.contains(operator)) {
+            Some(operator) => Err(EngineError::Unsupported(format!("control flow: {operator}"))),
+            None => CpuEngine::default().run(case),
+        }
+    }
+}
+
+fn probed(operators: &[&'static str], engine: impl Engine + Send + 'static) -> (Target, Settings) {
     let mut target = Target::here(Box::new(engine)).remove(0);
     let settings = Settings {
         operators: operators.iter().copied().collect(),
@@ -108,10 +129,7 @@ fn what_an_engine_lacks_is_found_and_drawn_no_more() {
         assert_eq!(target.lacks(&case.model, &case.unseen), None, "case {}", case.index);
     }
     let drawn = |cases: &[harness::Case]| {
-        cases
-            .iter()
-            .flat_map(|c| case::operators(&c.model).collect::<Vec<_>>())
-            .collect::<std::collections::BTreeSet<_>>()
+        cases.iter().flat_map(|c| case::operators(&c.model).collect::<Vec<_>>()).collect::<BTreeSet<_>>()
     };
     let lost: Vec<_> = drawn(&all).into_iter().filter(|used| !drawn(&within).contains(used)).collect();
     assert!(
@@ -120,6 +138,59 @@ fn what_an_engine_lacks_is_found_and_drawn_no_more() {
             || (op, dtype) == ("Abs", DType::F64)),
         "{lost:?}"
     );
+}
+
+/// All forms, in every model.
+fn wide() -> graphgen::Forms {
+    graphgen::Forms { share: 1.0, each: forms::usual() }
+}
+
+/// The forms of some programs that a target gets, of all forms.
+fn drawn_forms(target: &Target, settings: &Settings) -> BTreeSet<&'static str> {
+    let settings = target.narrow(Settings { forms: wide(), nodes: 4, function: 0.0, ..settings.clone() });
+    let maker = Maker { swarm: false, values: Values::Plain, ..Maker::new(9, settings) };
+    (0..80).flat_map(|index| maker.make(index).expect("a case").forms).collect()
+}
+
+#[test]
+fn an_operator_with_bodies_that_an_engine_lacks_is_found_and_drawn_no_more() {
+    const ALL: [&str; 3] = ["If", "Loop", "Scan"];
+    let operators = ["Abs", "Add", "Equal", "Gather", "Less", "Neg", "Squeeze", "Unsqueeze", "Where"];
+    for lacking in [&ALL[..], &["Scan"]] {
+        let (target, settings) = probed(&operators, WithoutBodies(lacking));
+        let found = target.support.lacking_forms();
+        assert_eq!(found.iter().map(|l| l.form).collect::<Vec<_>>(), lacking);
+        for form in found {
+            assert!(form.tried > 0 && form.said == format!("control flow: {}", form.form), "{form:?}");
+        }
+        assert_eq!(forms(&target.support), [""; 0], "what is in the bodies is not lacking");
+
+        let drawn = drawn_forms(&target, &settings);
+        for form in ALL {
+            assert_eq!(drawn.contains(form), !lacking.contains(&form), "{form} of {drawn:?}");
+        }
+        let maker = Maker { swarm: false, ..Maker::new(9, Settings { forms: wide(), ..settings }) };
+        for case in (0..20).map(|index| maker.make(index).expect("a case")) {
+            let lacks = case.forms.iter().any(|form| lacking.contains(form));
+            assert_eq!(
+                target.lacks_of(&case).is_some(),
+                lacks,
+                "a case for another engine: {:?}",
+                case.forms
+            );
+        }
+        let maker = Maker::new(9, Settings::default());
+        let stored = serde_json::to_value(Identity::of(&Plan::of(maker, vec![target.clone()])));
+        let stored: Identity = serde_json::from_value(stored.expect("JSON")).expect("what was stored");
+        let mut again = Target::here(Box::new(WithoutBodies(lacking))).remove(0);
+        assert!(again.support.lacking_forms().is_empty() && stored.recall(&mut again));
+        let recalled: Vec<&str> = again.support.lacking_forms().iter().map(|l| l.form).collect();
+        assert_eq!(recalled, lacking, "a campaign goes on with what it found out");
+
+        let text = target.support.to_toml();
+        let read = Support::parse(&text, std::path::Path::new("flat.toml")).expect("what was written");
+        assert_eq!((read.lacking_forms(), read.to_toml()), (found, text));
+    }
 }
 
 #[test]

@@ -136,3 +136,45 @@ fn cases_for_an_engine_keep_within_what_its_file_says() {
     std::fs::write(folder.0.join("small.toml"), SUPPORT.replace("functions", "shapes")).unwrap();
     says(&[], "small.toml:8: unknown field `shapes`");
 }
+
+/// What an engine has that lacks If and makes constants of defaults.
+const FLAT: &str = r#"
+format = 1
+engine = "flat"
+version = "1.0"
+accuracy = "tight"
+opset = 21
+dtypes = ["f32", "i64", "bool"]
+functions = true
+
+[[lacking_forms]]
+form = "If"
+tried = 6
+said = "control flow"
+"#;
+
+#[test]
+fn forms_that_an_engine_lacks_by_its_file_are_not_written_for_it() {
+    let folder = Scratch::new("gen-for-flat");
+    std::fs::create_dir_all(&folder.0).unwrap();
+    let generate = |support: &str| {
+        std::fs::write(folder.0.join("flat.toml"), support).unwrap();
+        let args = ["gen", "--quiet", "--json", "--count", "60", "--nodes", "5", "--forms", "1"];
+        let mut command = Command::new(env!("CARGO_BIN_EXE_onnxsmith"));
+        let output = command.args(args).args(["--for", "flat.toml"]).current_dir(&folder.0).output().unwrap();
+        (output.stdout, String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    let drawn = |support: &str| {
+        let (told, said) = generate(support);
+        let told: serde_json::Value = serde_json::from_slice(&told).unwrap_or_else(|e| panic!("{e}: {said}"));
+        let forms = told["forms"].as_object().expect("counts").keys().cloned();
+        forms.collect::<std::collections::BTreeSet<String>>()
+    };
+    let (before, rest) = FLAT.split_once("[[").unwrap();
+    let [lacking, having] = [FLAT, &format!("{before}overrides_defaults = true")].map(drawn);
+    let lost: Vec<&str> = having.difference(&lacking).map(String::as_str).collect();
+    assert_eq!(lost, ["If", "overridden default"], "{lacking:?}");
+
+    let (_, said) = generate(&format!("{before}[[{}", rest.replace("If", "Ifs")));
+    assert!(said.contains("flat.toml:11: there is no form `Ifs`; there are If, Loop, Scan"), "{said}");
+}

@@ -31,6 +31,9 @@ pub type Rewriting = fn(Draft, &mut Choices) -> Option<Draft>;
 /// The form that takes an engine where a value that comes in takes the place of a default.
 pub const OVERRIDDEN_DEFAULT: &str = "overridden default";
 
+/// The forms that put nodes into a body, by the operator that has it. An engine may lack that operator.
+pub const WITH_BODIES: [&str; 3] = ["If", "Loop", "Scan"];
+
 /// All forms, in the order in which they come in: parameters before the constants that they are, bodies
 /// inside each other, and then what is said of types, because it depends on all else. What tensors are stored as, and names, depend on nothing.
 pub const FORMS: [Form; 17] = [

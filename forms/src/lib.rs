@@ -58,4 +58,4 @@ mod stored;
 
 pub use composite::{Composite, Placed};
 pub use draft::Draft;
-pub use form::{FORMS, Form, OVERRIDDEN_DEFAULT, WrittenProgram, usual, write};
+pub use form::{FORMS, Form, OVERRIDDEN_DEFAULT, WITH_BODIES, WrittenProgram, usual, write};

@@ -101,6 +101,7 @@ fn identity() -> Identity {
         functions: true,
         newest_opset: None,
         refused: BTreeMap::new(),
+        refused_forms: std::collections::BTreeSet::new(),
     };
     Identity {
         onnxsmith: NAME.to_owned(),

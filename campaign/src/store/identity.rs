@@ -16,7 +16,7 @@ use crate::fuzz::Plan;
 use crate::shard::Shard;
 use harness::case::Values;
 use harness::invalid::schedule::Choice;
-use harness::support::Lacking;
+use harness::support::{Lacking, LackingForm};
 use harness::target::Target;
 
 /// What a campaign is.
@@ -75,6 +75,9 @@ pub struct Tested {
     /// The forms that it was found to lack, in words, by operator.
     #[serde(default)]
     pub refused: BTreeMap<String, BTreeSet<String>>,
+    /// The forms of programs that it was found to lack.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub refused_forms: BTreeSet<String>,
 }
 
 impl Identity {
@@ -141,6 +144,8 @@ impl Identity {
             Some((composite.name, dtypes.collect()))
         });
         let known = known.with_lacking(lacking.collect()).with_composites(composites.collect());
+        let forms = tested.refused_forms.iter().filter_map(|form| LackingForm::recalled(form));
+        let known = known.with_lacking_forms(forms.collect());
         target.support = Arc::new(known);
         true
     }
@@ -170,6 +175,7 @@ impl Tested {
             functions: support.functions,
             newest_opset: support.opset,
             refused,
+            refused_forms: support.lacking_forms().iter().map(|lacking| lacking.form.to_owned()).collect(),
         }
     }
 }
@@ -259,6 +265,7 @@ mod tests {
             functions: true,
             newest_opset: None,
             refused: BTreeMap::new(),
+            refused_forms: BTreeSet::new(),
         };
         Identity {
             onnxsmith: "0.1.0".to_owned(),

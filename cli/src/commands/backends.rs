@@ -5,7 +5,7 @@ use backends::wgpu::{AdapterInfo, Gpu, Which, adapters};
 use graphgen::Settings;
 use harness::Support;
 use harness::reference::REFERENCE;
-use harness::support::Lacking;
+use harness::support::{Lacking, LackingForm};
 use harness::target;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -65,6 +65,7 @@ fn find_out(common: Common, engine: &str, args: &Backends) -> anyhow::Result<Exi
 /// What an engine has, under the names that its file has.
 fn told(support: &Support) -> Value {
     let lacking = |l: &Lacking| json!({ "operator": l.operator, "where": l.sentence(), "tried": l.tried, "said": l.said });
+    let form = |l: &LackingForm| json!({ "form": l.form, "tried": l.tried, "said": l.said });
     json!({
         "engine": support.engine,
         "version": support.version,
@@ -73,6 +74,7 @@ fn told(support: &Support) -> Value {
         "dtypes": support.dtypes.iter().map(ir::DType::name).collect::<Vec<_>>(),
         "functions": support.functions,
         "lacking": support.lacking().iter().map(lacking).collect::<Vec<_>>(),
+        "lacking_forms": support.lacking_forms().iter().map(form).collect::<Vec<_>>(),
     })
 }
 

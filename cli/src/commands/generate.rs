@@ -28,7 +28,11 @@ pub(crate) fn run(common: Common, args: &Gen) -> anyhow::Result<Exit> {
     let theirs = support.as_ref().map_or(&Profile::DECLARED, |support| support.profile);
     let profile = args.profile.unwrap_or(theirs);
     let values = if args.no_values { Values::None } else { args.values.into() };
-    let maker = maker(common.seed, settings, &taste, values);
+    let mut maker = maker(common.seed, settings, &taste, values);
+    // The maker adds forms, some of which the engine may lack.
+    if let Some(support) = &support {
+        maker.settings = support.narrow(maker.settings);
+    }
     let choice = match args.level {
         Level::Valid => Choice::Valid,
         Level::Violate => Choice::Violate,

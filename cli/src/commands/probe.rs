@@ -81,9 +81,11 @@ fn told(support: &Support, probed: &probe::Probed, seconds: f64) -> String {
     let operators: BTreeSet<&str> = support.lacking().iter().map(|l| l.operator).collect();
     let opset = support.opset.map_or_else(String::new, |opset| format!(", loads opsets up to {opset}"));
     let functions = if support.functions { "" } else { ", has no functions" };
+    let forms: Vec<&str> = support.lacking_forms().iter().map(|lacking| lacking.form).collect();
+    let forms = if forms.is_empty() { String::new() } else { format!(", has no {}", forms.join(", ")) };
     let probe::Probed { runs, graphs, refused } = probed;
     format!(
-        "{} lacks {} forms of {} operators{opset}{functions} ({runs} models in {seconds:.1} s; of the last {graphs} graphs \
+        "{} lacks {} forms of {} operators{opset}{functions}{forms} ({runs} models in {seconds:.1} s; of the last {graphs} graphs \
          without these forms it says of {refused} that it lacks something)",
         support.engine,
         support.lacking().len(),

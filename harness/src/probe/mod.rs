@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `uses` | drawing uses of operators, alone or many in a model, and running them |
 //! | `composites` | the same of operators that are written out where they are read, by dtype alone |
+//! | `bodies` | forms of programs with bodies: If, Loop and Scan |
 //! | `learn` | from uses and what the engine said of them to the forms that it refuses |
 //!
 //! A graph of ten nodes that holds one form of an operator that the engine lacks tests nothing. So before a campaign
@@ -15,6 +16,7 @@
 //! Only what an engine *says* it does not support is kept out of the graphs meant for it. What it refuses in other words,
 //! what crashes it and what it gets wrong stays in: finding that is the campaign's work.
 
+mod bodies;
 mod composites;
 mod learn;
 mod uses;
@@ -142,11 +144,11 @@ pub fn probe(
         }
     }
     let functions = has_functions(&runner, &probe.narrowed())?;
-    let probed = Probed { runs: runner.runs(), graphs, refused };
+    let forms = bodies::lacking(&runner, &probe.narrowed())?;
     let composites = composites::lacking(&runner, &support, opset)?;
-    let probed = Probed { runs: runner.runs(), ..probed };
+    let probed = Probed { runs: runner.runs(), graphs, refused };
     let lacking = probe.lacking();
-    let support = support.with_opset(opset).with_functions(functions);
+    let support = support.with_opset(opset).with_functions(functions).with_lacking_forms(forms);
     target.support = Arc::new(support.with_lacking(lacking).with_composites(composites));
     Ok(probed)
 }

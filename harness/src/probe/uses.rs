@@ -188,7 +188,7 @@ impl<'t> Runner<'t> {
 
     /// Whether the engine can hold all values of a case. An engine that computes in narrower integers says
     /// that it lacks larger values, which teaches nothing about the operator.
-    fn takes_values_of(&self, case: &Case) -> bool {
+    pub(super) fn takes_values_of(&self, case: &Case) -> bool {
         let constants = case.model.graph.nodes.iter().filter_map(|node| match &node.kind {
             NodeKind::Constant(tensor) => Some(&**tensor),
             _ => None,

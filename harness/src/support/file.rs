@@ -8,7 +8,7 @@ use interp::Profile;
 use ir::{DType, DTypes};
 use serde::Deserialize;
 
-use super::{Lacking, Support};
+use super::{Lacking, LackingForm, Support};
 
 /// The version of the format. It goes up with every change that another version of this program would misread.
 pub const FORMAT: i64 = 1;
@@ -64,15 +64,28 @@ struct Keys {
     overrides_defaults: bool,
     #[serde(default)]
     lacking: Vec<LackingKeys>,
+    #[serde(default)]
+    lacking_forms: Vec<LackingFormKeys>,
 }
 
-/// The keys of a form.
+/// The keys of a form of an operator.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct LackingKeys {
     operator: toml::Spanned<String>,
     #[serde(rename = "where")]
     facts: toml::Spanned<Vec<String>>,
+    #[serde(default)]
+    tried: u64,
+    #[serde(default)]
+    said: String,
+}
+
+/// The keys of a form of programs.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct LackingFormKeys {
+    form: toml::Spanned<String>,
     #[serde(default)]
     tried: u64,
     #[serde(default)]
@@ -127,6 +140,17 @@ impl Reader<'_> {
         Ok(Lacking { operator: spec.name, form, tried: keys.tried, said: keys.said })
     }
 
+    /// A form with bodies.
+    fn lacking_form(&self, keys: LackingFormKeys) -> Result<LackingForm, FileError> {
+        let LackingFormKeys { form, tried, said } = keys;
+        let known = LackingForm::recalled(form.get_ref()).ok_or_else(|| {
+            let why =
+                format!("there is no form `{}`; there are {}", form.get_ref(), forms::WITH_BODIES.join(", "));
+            self.at(form.span().start, why)
+        })?;
+        Ok(LackingForm { tried, said, ..known })
+    }
+
     /// The dtypes on which an operator is lacking that is written out where it is read.
     fn composite(&self, keys: &LackingKeys) -> Result<DTypes, FileError> {
         let start = keys.facts.span().start;
@@ -168,6 +192,7 @@ impl Support {
             functions: keys.functions,
             overrides_defaults: keys.overrides_defaults,
             lacking: Vec::new(),
+            lacking_forms: Vec::new(),
             composites: BTreeMap::new(),
             refused: graphgen::Refused::new(),
         };
@@ -178,7 +203,9 @@ impl Support {
                 None => lacking.push(reader.lacking(keys)?),
             }
         }
-        Ok(support.with_lacking(lacking).with_composites(composites))
+        let forms: Result<_, _> =
+            keys.lacking_forms.into_iter().map(|keys| reader.lacking_form(keys)).collect();
+        Ok(support.with_lacking(lacking).with_composites(composites).with_lacking_forms(forms?))
     }
 
     /// The file's text.
@@ -215,6 +242,10 @@ impl Support {
             let dtypes: Vec<&str> = dtypes.iter().map(DType::name).collect();
             let fact = format!("{ON}{}", dtypes.join(" or "));
             out += &format!("\n[[lacking]]\noperator = {}\nwhere = [{}]\n", quoted(name), quoted(&fact));
+        }
+        for LackingForm { form, tried, said } in &self.lacking_forms {
+            let [form, said] = [form, said.as_str()].map(quoted);
+            out += &format!("\n[[lacking_forms]]\nform = {form}\ntried = {tried}\nsaid = {said}\n");
         }
         out
     }

@@ -34,6 +34,7 @@ pub struct Support {
     /// Whether a value that comes for an input with a default takes the place of that.
     pub overrides_defaults: bool,
     lacking: Vec<Lacking>,
+    lacking_forms: Vec<LackingForm>,
     /// For operators that are written out where they are read: the dtypes on which the engine was found to
     /// lack each.
     composites: BTreeMap<&'static str, DTypes>,
@@ -52,6 +53,25 @@ pub struct Lacking {
     pub tried: u64,
     /// What it said of one of them.
     pub said: String,
+}
+
+/// A form of programs that an engine was found to lack: one of those with bodies.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct LackingForm {
+    /// The form.
+    pub form: &'static str,
+    /// How many programs with it were tried, all of which the engine said not to support, though it has the plain models that they lead to.
+    pub tried: u64,
+    /// What it said of one of them.
+    pub said: String,
+}
+
+impl LackingForm {
+    /// The form of a name that was found out earlier, elsewhere; `None` if there is no form with bodies of that name.
+    pub fn recalled(name: &str) -> Option<Self> {
+        let form = forms::WITH_BODIES.into_iter().find(|form| *form == name)?;
+        Some(Self { form, tried: 0, said: String::new() })
+    }
 }
 
 impl Lacking {
@@ -78,6 +98,7 @@ impl Support {
             functions: true,
             overrides_defaults: description.overrides_defaults,
             lacking: Vec::new(),
+            lacking_forms: Vec::new(),
             composites: BTreeMap::new(),
             refused: Refused::new(),
         }
@@ -105,6 +126,12 @@ impl Support {
         Self { lacking, refused, ..self }
     }
 
+    /// This support with these forms of programs lacking, and no others.
+    #[must_use]
+    pub fn with_lacking_forms(self, lacking_forms: Vec<LackingForm>) -> Self {
+        Self { lacking_forms, ..self }
+    }
+
     /// This support with operators that are written out where they are read lacking on these dtypes.
     #[must_use]
     pub fn with_composites(self, composites: BTreeMap<&'static str, DTypes>) -> Self {
@@ -119,6 +146,11 @@ impl Support {
     /// The forms of operators that it was found to lack.
     pub fn lacking(&self) -> &[Lacking] {
         &self.lacking
+    }
+
+    /// The forms of programs that it was found to lack.
+    pub fn lacking_forms(&self) -> &[LackingForm] {
+        &self.lacking_forms
     }
 
     /// The settings without what the engine lacks.
@@ -138,6 +170,9 @@ impl Support {
         if !self.overrides_defaults {
             settings.forms.each.remove(forms::OVERRIDDEN_DEFAULT);
         }
+        for lacking in &self.lacking_forms {
+            settings.forms.each.remove(lacking.form);
+        }
         settings
     }
 
@@ -145,6 +180,9 @@ impl Support {
     pub fn lacks_of(&self, case: &Case) -> Option<String> {
         if !self.overrides_defaults && case.forms.contains(&forms::OVERRIDDEN_DEFAULT) {
             return Some(format!("{} makes constants of defaults", self.engine));
+        }
+        if let Some(lacking) = self.lacking_forms.iter().find(|lacking| case.forms.contains(&lacking.form)) {
+            return Some(format!("{} was found to lack {}", self.engine, lacking.form));
         }
         self.lacks(&case.model, &case.unseen)
     }

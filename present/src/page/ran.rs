@@ -101,7 +101,7 @@ fn listed(parts: impl Iterator<Item = String>) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
+    use std::collections::{BTreeMap, BTreeSet};
 
     use super::*;
 
@@ -120,6 +120,7 @@ mod tests {
             functions: true,
             newest_opset: None,
             refused,
+            refused_forms: BTreeSet::new(),
         };
         assert_eq!(lacks(&tested), [2, 3]);
     }
