@@ -321,6 +321,30 @@ fn a_probe_ends_where_nothing_is_answered() {
     }
 }
 
+#[test]
+fn a_campaign_on_an_engine_that_lacks_everything_ends_at_once_and_says_so() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = folder.path();
+    let lacking = chaos("lack=100");
+    let ops = ["--ops", "Abs,Add", "--dtypes", "f32", "--jobs", "1"];
+    let why = "lacks every operator that may be drawn; of Abs, the first, it says: the operator Chaos";
+    let fuzz = ["fuzz", "--on", &lacking, "--time", "10m", "--out", "out", "--junit", "junit.xml"];
+    for args in [&fuzz[..], &["gen", "--for", &lacking]] {
+        let output = onnxsmith(at, &[args, &ops].concat());
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        assert!(said.contains(&format!("{lacking} {why}")) && !said.contains("case 0"), "{said}");
+    }
+    assert!(!at.join("out").exists(), "no campaign has begun");
+    assert!(fs::read_to_string(at.join("junit.xml")).expect("a file").contains("of Abs, the first"));
+    // Beside an engine that has something, the campaign runs, and tells of it in the end.
+    let args = ["fuzz", "--on", &format!("cpu,{lacking}"), "--cases", "4", "--json"];
+    let output = onnxsmith(at, &[&args[..], &ops].concat());
+    assert_eq!((output.status.code(), &json(&output)["cases"]), (Some(2), &4.into()));
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(said.contains("nothing was compared on chaos:default") && !said.contains(why), "{said}");
+}
+
 /// Two operators.
 const MODEL: &str = "<ir_version: 10, opset_import: [\"\" : 21]>\n\
                      m (float[3] x) => (float[3] y) { a = Abs(x) y = Add(a, x) }\n";

@@ -74,6 +74,11 @@ impl Budget {
         [(self.flops, |f| f.flops), (self.peak, |f| f.peak), (self.total, |f| f.total)]
     }
 
+    /// Whether any amount has a bound.
+    pub fn is_bounded(&self) -> bool {
+        self.spans().iter().any(|(span, _)| span.is_bounded())
+    }
+
     /// Whether a graph takes too much.
     pub fn is_exceeded_by(&self, footprint: &Footprint) -> bool {
         self.spans().iter().any(|(span, of)| of(footprint) > span.most)

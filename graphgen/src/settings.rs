@@ -302,6 +302,14 @@ impl Settings {
         all.filter(|&opset| self.available_in(opset).next().is_some()).collect()
     }
 
+    /// Whether nothing can be drawn: no operator is available in any opset, and none that is written out where it is read.
+    pub fn is_barren(&self) -> bool {
+        let has_composites =
+            self.composites.share > 0.0 && self.composites.each.values().any(|on| !on.is_empty());
+        let mut opsets = self.oldest_opset..=self.opset;
+        !has_composites && !opsets.any(|opset| self.available_in(opset).next().is_some())
+    }
+
     pub(crate) fn available_in(&self, opset: u32) -> impl Iterator<Item = &'static Spec> {
         ops::drawn()
             .filter(move |s| self.may_have(s, opset))

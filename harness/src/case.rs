@@ -159,20 +159,23 @@ pub enum CaseError {
         /// What is wrong.
         cause: Box<NotRefused>,
     },
-    /// No model was drawn that has a node and keeps to the budget.
+    /// No model was drawn that has a node and keeps to the budget, if there is one.
     #[error(
-        "case {index}: nothing can be drawn: none of {draws} models has a node and keeps to {}; allow more operators or \
-         dtypes, {}",
-        if *is_withheld { "the budget and to what the engine has" } else { "the budget" },
-        if *is_withheld { "another engine, or a larger budget" } else { "or a larger budget" },
+        "case {index}: nothing can be drawn{}{}; allow more operators or dtypes{}{}",
+        if *draws > 0 { format!(": none of {draws} models has a node") } else { String::new() },
+        if *is_budgeted && *draws > 0 { " and keeps to the budget" } else { "" },
+        if *is_withheld { ", or another engine" } else { "" },
+        if *is_budgeted { ", or a larger budget" } else { "" },
     )]
     Nothing {
         /// The case.
         index: u64,
-        /// How many were drawn.
+        /// How many were drawn; none where no operator is available.
         draws: u64,
         /// Whether forms of operators are left out that an engine lacks.
         is_withheld: bool,
+        /// Whether there is a budget.
+        is_budgeted: bool,
     },
     /// No model that was drawn has a place for a rule.
     #[error(
@@ -246,4 +249,43 @@ pub fn shares(evaluation: &Evaluation) -> [u64; 3] {
             undefined + o.undefined.len() as u64,
         ]
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use graphgen::support::{Fact, Subject, Test};
+    use graphgen::{Budget, Settings, Span, UseForm};
+
+    use super::*;
+
+    /// Why no case can be drawn within settings of one operator.
+    fn nothing(settings: Settings) -> String {
+        let settings = Settings { operators: ["Conv"].into(), empty_dims: 0.0, ..settings };
+        let made = Maker { swarm: false, ..Maker::new(1, settings) }.make(7);
+        made.err().map_or_else(String::new, |why| why.to_string())
+    }
+
+    #[test]
+    fn a_case_that_cannot_be_drawn_is_blamed_on_what_was_given() {
+        let small = Budget { peak: Span::up_to(4), ..Budget::default() };
+        assert_eq!(
+            nothing(Settings { budget: small, ..Settings::default() }),
+            "case 7: nothing can be drawn: none of 24 models has a node and keeps to the budget; allow more operators or \
+             dtypes, or a larger budget"
+        );
+        let mut lacking = Settings::default();
+        lacking.refused.insert("Conv", UseForm::default());
+        assert_eq!(
+            nothing(lacking),
+            "case 7: nothing can be drawn; allow more operators or dtypes, or another engine"
+        );
+        // Of all ranks: that it is all of the operator is not seen before it is drawn.
+        let of_any_rank = Fact { subject: Subject::Rank(0), test: Test::AtLeast(0) };
+        let mut lacking = Settings::default();
+        lacking.refused.insert("Conv", [of_any_rank].into_iter().collect());
+        assert_eq!(
+            nothing(lacking),
+            "case 7: nothing can be drawn: none of 24 models has a node; allow more operators or dtypes, or another engine"
+        );
+    }
 }

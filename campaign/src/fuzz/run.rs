@@ -39,7 +39,7 @@ pub(super) struct CaseRun {
     pub(super) elements: Vec<(usize, Elements)>,
     /// What came of it on each target, by the target's number.
     pub(super) verdicts: Vec<(usize, Judged)>,
-    /// What went wrong on our side.
+    /// What went wrong on our side; each names the case.
     pub(super) trouble: Vec<String>,
     /// Whether the campaign's time was over before the case was judged.
     pub(super) is_cut_off: bool,
@@ -67,7 +67,7 @@ impl CaseRun {
         for (number, target) in plan.targets.iter().enumerate() {
             match answer::ask(target, case, relaxed) {
                 Ok(verdict) => self.verdicts.push((number, Judged::only(verdict))),
-                Err(e) => self.trouble.push(format!("{}: {e}", target.name())),
+                Err(e) => self.trouble.push(format!("case {}: {}: {e}", self.index, target.name())),
             }
         }
     }
@@ -101,7 +101,7 @@ impl CaseRun {
                 match valid.of_levels(plan, first, levels) {
                     Ok(verdicts) => self.verdicts.extend(verdicts),
                     Err(AskError::Stopped) => return Err(Unjudged::Stopped),
-                    Err(e) => self.trouble.push(format!("{}: {e}", levels[0].backend)),
+                    Err(e) => self.trouble.push(format!("case {}: {}: {e}", self.index, levels[0].backend)),
                 }
             }
             first += levels.len();
@@ -237,7 +237,7 @@ impl Narrowed {
 
 /// Makes a case within the first settings in which something can be drawn.
 fn make(plan: &Plan<'_>, narrowed: &Narrowed, index: u64, level: Validity) -> Result<Case, CaseError> {
-    let mut nothing = CaseError::Nothing { index, draws: 0, is_withheld: false };
+    let mut nothing = CaseError::Nothing { index, draws: 0, is_withheld: false, is_budgeted: false };
     for settings in narrowed.at(index) {
         match plan.levels.make(&plan.maker, index, settings, level) {
             Err(e @ CaseError::Nothing { .. }) => nothing = e,

@@ -62,6 +62,7 @@ fn campaign(common: Common, args: &Fuzz, junit: &JunitFile<'_>) -> anyhow::Resul
     for target in &targets {
         probe::check_opset(&target.support, taste.opset.as_ref())?;
     }
+    probe::check_any(&targets, &settings)?;
     let time = args.time.or_else(|| args.cases.is_none().then_some(DEFAULT_TIME));
     let plan = Plan {
         maker: maker(common.seed, settings, &taste, args.values.into()),
@@ -293,7 +294,7 @@ impl Lines {
             Event::NewFinding { index, signature, finding, saved, known: None } => {
                 format!("case {index}: {signature}\n    {}\n    {}", finding.detail, place(saved.as_deref()))
             }
-            Event::Trouble { index, what } => format!("case {index}: trouble: {what}"),
+            Event::Trouble { what, .. } => format!("trouble: {what}"),
         })
     }
 }

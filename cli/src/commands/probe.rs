@@ -8,6 +8,7 @@ use std::time::Instant;
 
 use anyhow::{Context, bail};
 use graphgen::Settings;
+use harness::support::Lacking;
 use harness::{Support, Target, probe, target};
 use worker::Limits;
 
@@ -125,16 +126,50 @@ pub(super) fn check_opset(support: &Support, asked: Option<&RangeInclusive<u32>>
     }
 }
 
+/// Requires that at least one of the targets has something that may be drawn.
+pub(super) fn check_any(targets: &[Target], settings: &Settings) -> anyhow::Result<()> {
+    let mut idle: Vec<String> = Vec::new();
+    for Target { support, .. } in targets {
+        if !support.narrow(settings.clone()).is_barren() {
+            return Ok(());
+        }
+        let why = lacks_all(support, settings);
+        if !idle.contains(&why) {
+            idle.push(why);
+        }
+    }
+    bail!("{}", idle.join("; "))
+}
+
+/// Why nothing can be drawn for an engine, with what it said of the first operator where it lacks them all.
+fn lacks_all(support: &Support, settings: &Settings) -> String {
+    let engine = &support.engine;
+    let dtypes = settings.dtypes.intersection(support.dtypes);
+    let mut lacking =
+        support.lacking().iter().filter(|lacking| settings.operators.contains(lacking.operator));
+    match lacking.next() {
+        Some(Lacking { operator, said, .. }) if !(Settings { dtypes, ..settings.clone() }).is_barren() => {
+            let said = if said.is_empty() {
+                String::new()
+            } else {
+                format!("; of {operator}, the first, it says: {said}")
+            };
+            format!("{engine} lacks every operator that may be drawn{said}")
+        }
+        _ => format!("{engine} has none of the operators and dtypes that are asked for"),
+    }
+}
+
 /// The settings without what an engine lacks.
 pub(super) fn narrowed(
     support: &Support,
-    settings: Settings,
+    settings: &Settings,
     opset: Option<&RangeInclusive<u32>>,
 ) -> anyhow::Result<Settings> {
     check_opset(support, opset)?;
-    let settings = support.narrow(settings);
-    if settings.available().is_empty() && settings.composites.each.values().all(|on| on.is_empty()) {
-        bail!("{} has none of the operators and dtypes that are asked for", support.engine);
+    let narrowed = support.narrow(settings.clone());
+    if narrowed.is_barren() {
+        bail!("{}", lacks_all(support, settings));
     }
-    Ok(settings)
+    Ok(narrowed)
 }

@@ -126,7 +126,8 @@ impl Maker<'_> {
         // The first that has values on which everything is defined, else the first.
         let mut spare: Option<Case> = None;
         let (mut rejected, mut refused, mut passed_over) = (0, 0, 0);
-        for draw in 0..MOST_DRAWS {
+        let draws = if asked.is_barren() { 0 } else { MOST_DRAWS };
+        for draw in 0..draws {
             let settings = self.settings_of(index, asked, stream, draw);
             let stream = stream.at(draw);
             let case = self.draw(index, &settings, stream)?;
@@ -145,8 +146,8 @@ impl Maker<'_> {
                 break;
             }
         }
-        let is_withheld = !asked.refused.is_empty();
-        let nothing = CaseError::Nothing { index, draws: MOST_DRAWS, is_withheld };
+        let (is_withheld, is_budgeted) = (!asked.refused.is_empty(), asked.budget.is_bounded());
+        let nothing = CaseError::Nothing { index, draws, is_withheld, is_budgeted };
         let case = spare.ok_or(nothing)?;
         let passed_over = passed_over - u64::from(case.all_defined);
         Ok(Case { rejected, passed_over, refused, ..case })
