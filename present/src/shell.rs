@@ -13,6 +13,11 @@ pub fn reduce(case: &Path, target: &str) -> String {
     command("reduce", case, target)
 }
 
+/// The command that writes what an engine has to a file.
+pub fn probe(engine: &str, out: &Path) -> String {
+    format!("onnxsmith backends --probe {} --out {}", word(engine), word(&out.to_string_lossy()))
+}
+
 /// The command that judges each operator of a model, with what was given of its inputs.
 pub fn blame(case: &Path, target: &str, given: &[String]) -> String {
     let given = given.iter().map(|part| format!(" {}", word(part)));
@@ -42,6 +47,10 @@ mod tests {
         assert_eq!(
             blame(case, "ort:none", &given),
             "onnxsmith blame 'a folder/case-7' --on ort:none --dim 'a b=4'"
+        );
+        assert_eq!(
+            probe("cmd:./my runner", Path::new("a file")),
+            "onnxsmith backends --probe 'cmd:./my runner' --out 'a file'"
         );
         assert_eq!(run(case, "cmd:./runner"), "onnxsmith run 'a folder/case-7' --on cmd:./runner");
     }

@@ -68,6 +68,7 @@ fn told(support: &Support) -> Value {
     let form = |l: &LackingForm| json!({ "form": l.form, "tried": l.tried, "said": l.said });
     json!({
         "engine": support.engine,
+        "name": support.name,
         "version": support.version,
         "accuracy": support.profile.name,
         "opset": support.opset,

@@ -121,7 +121,7 @@ fn learn(
         let target = &mut rest[0];
         if store.is_some_and(|store| store.identity().recall(target))
             || known.iter().any(|other| target.recall(other))
-            || told.iter().any(|told| told.tell(target))
+            || probe::tell(target, told)
         {
             continue;
         }

@@ -23,7 +23,7 @@ pub(crate) fn run(common: Common, args: &Gen) -> anyhow::Result<Exit> {
     let mut settings = args.bounds.settings(&taste, domains)?;
     let support = engine.map(|name| probe::support(common, name, &settings, jobs)).transpose()?;
     if let Some(support) = &support {
-        settings = probe::narrowed(support, settings, taste.opset.as_ref())?;
+        settings = probe::narrowed(support, &settings, taste.opset.as_ref())?;
     }
     let theirs = support.as_ref().map_or(&Profile::DECLARED, |support| support.profile);
     let profile = args.profile.unwrap_or(theirs);

@@ -10,6 +10,7 @@ use anyhow::{Context, bail};
 use graphgen::Settings;
 use harness::support::Lacking;
 use harness::{Support, Target, probe, target};
+use present::shell;
 use worker::Limits;
 
 use crate::args::Common;
@@ -50,31 +51,50 @@ pub(super) fn read(files: &[PathBuf]) -> anyhow::Result<Vec<SupportFile>> {
 impl SupportFile {
     /// Fails unless it is told of one of these targets, in its version.
     pub(super) fn is_of_one_of(&self, targets: &[Target]) -> anyhow::Result<()> {
-        let Self { file, support: Support { engine, version, .. } } = self;
-        let file = file.display();
-        let Some(target) = targets.iter().find(|target| target.engine == *engine) else {
-            let there: BTreeSet<&str> = targets.iter().map(|target| target.engine.as_str()).collect();
+        let Self { file, support: Support { name, version, .. } } = self;
+        let told = file.display();
+        let mut named = targets.iter().filter(|target| self.names(target)).peekable();
+        let Some(&other) = named.peek() else {
+            let there: BTreeSet<&str> = targets.iter().map(|target| target.support.name.as_str()).collect();
             let there = there.into_iter().collect::<Vec<_>>().join(", ");
-            bail!("{file} tells of {engine}, and the campaign is on {there}");
-        };
-        let now = &target.description().version;
-        if now != version {
+            let again = targets.iter().map(|target| shell::probe(&target.engine, Path::new("FILE"))).next();
             bail!(
-                "{file} tells of {engine} {version}, and this is {now}; `onnxsmith backends --probe {engine} --out {file}` \
-                 writes it again"
+                "{told} tells of {name}, and the campaign is on {there}; `{}` writes what an engine has",
+                again.unwrap_or_default()
             );
+        };
+        if !named.any(|target| self.is_of(target)) {
+            let now = &other.description().version;
+            let again = shell::probe(&other.engine, file);
+            bail!("{told} tells of {name} {version}, and this is {now}; `{again}` writes it again");
         }
         Ok(())
     }
 
-    /// Tells a target what it has, if it is of this engine.
-    pub(super) fn tell(&self, target: &mut Target) -> bool {
-        let is_it = target.engine == self.support.engine;
-        if is_it {
-            target.support = Arc::new(self.support.clone());
-        }
-        is_it
+    /// Whether it tells of an engine of the target's name. Of one that is started by a command that is its hello's, wherever it lies and
+    /// whatever its flags; a file from before names were written has the command alone.
+    fn names(&self, target: &Target) -> bool {
+        self.is_of_command(target) || self.support.name == target.support.name
     }
+
+    /// Whether it was written of the very command of a target.
+    fn is_of_command(&self, target: &Target) -> bool {
+        self.support.engine == target.engine
+    }
+
+    /// Whether it tells of the target's engine, in its version.
+    fn is_of(&self, target: &Target) -> bool {
+        self.names(target) && self.support.version == target.description().version
+    }
+}
+
+/// Tells a target what it has, if one of the files is of this engine: that of its command before one of another.
+pub(super) fn tell(target: &mut Target, files: &[SupportFile]) -> bool {
+    let mut fitting: Vec<&SupportFile> = files.iter().filter(|file| file.is_of(target)).collect();
+    fitting.sort_by_key(|file| !file.is_of_command(target));
+    let Some(file) = fitting.first() else { return false };
+    target.support = Arc::new(file.support.clone().as_of(&target.support));
+    true
 }
 
 /// What came of a probe, in words.
@@ -163,13 +183,13 @@ fn lacks_all(support: &Support, settings: &Settings) -> String {
 /// The settings without what an engine lacks.
 pub(super) fn narrowed(
     support: &Support,
-    settings: Settings,
+    settings: &Settings,
     opset: Option<&RangeInclusive<u32>>,
 ) -> anyhow::Result<Settings> {
     check_opset(support, opset)?;
     let narrowed = support.narrow(settings.clone());
     if narrowed.is_barren() {
-        bail!("{}", lacks_all(support, &settings));
+        bail!("{}", lacks_all(support, settings));
     }
     Ok(narrowed)
 }

@@ -55,6 +55,7 @@ struct Keys {
     #[serde(rename = "format")]
     _format: i64,
     engine: String,
+    name: Option<String>,
     version: String,
     accuracy: toml::Spanned<String>,
     opset: Option<u32>,
@@ -184,6 +185,7 @@ impl Support {
         let dtypes: Result<_, _> =
             keys.dtypes.iter().map(|name| reader.dtype(name.get_ref(), name.span().start)).collect();
         let support = Self {
+            name: keys.name.unwrap_or_else(|| keys.engine.clone()),
             engine: keys.engine,
             version: keys.version,
             profile,
@@ -213,10 +215,13 @@ impl Support {
         let list = |items: &[&str]| items.iter().map(|item| quoted(item)).collect::<Vec<_>>().join(", ");
         let dtypes: Vec<&str> = self.dtypes.iter().map(DType::name).collect();
         let opset = self.opset.map(|opset| format!("opset = {opset}\n")).unwrap_or_default();
+        // A name of its own has who is started by a command.
+        let name =
+            if self.name == self.engine { String::new() } else { format!("name = {}\n", quoted(&self.name)) };
         let mut out = format!(
             "# What {} {} has, as `onnxsmith backends --probe` found out. `onnxsmith gen --for` and `fuzz --probed` take it.\n\
              format = {FORMAT}\nengine = {}\nversion = {}\naccuracy = {}\n{opset}dtypes = [{}]\nfunctions = {}\n\
-             overrides_defaults = {}\n",
+             overrides_defaults = {}\n{name}",
             on_one_line(&self.engine),
             on_one_line(&self.version),
             quoted(&self.engine),
@@ -272,9 +277,14 @@ mod tests {
 
     #[test]
     fn the_file_of_an_engine_can_be_read_again_whatever_it_is_called() {
-        let description = Description { version: "1\n2\r\u{7f}".to_owned(), ..Description::default() };
+        let description = Description {
+            engine: "a b".to_owned(),
+            version: "1\n2\r\u{7f}".to_owned(),
+            ..Description::default()
+        };
         let support = Support::stated("cmd:a 'b\nc'", &Profile::DECLARED, &description);
         let read = Support::parse(&support.to_toml(), Path::new("f.toml")).expect("it is a support file");
+        assert_eq!(read.name, "a b");
         assert_eq!((read.engine, read.version), (support.engine, support.version));
     }
 

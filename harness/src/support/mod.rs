@@ -15,12 +15,15 @@ use ops::Model;
 use worker::Description;
 
 use crate::case::{self, Case};
+use crate::naming;
 
 /// What an engine has.
 #[derive(Clone, Debug)]
 pub struct Support {
     /// The engine, as `--on` takes it.
     pub engine: String,
+    /// The engine's name in reports: that of its hello where it is started by a command ([`crate::naming`]).
+    pub name: String,
     /// Its version.
     pub version: String,
     /// The accuracy it is held to.
@@ -91,6 +94,7 @@ impl Support {
     pub fn stated(engine: &str, profile: &'static Profile, description: &Description) -> Self {
         Self {
             engine: engine.to_owned(),
+            name: naming::name(engine, &description.engine),
             version: description.version.clone(),
             profile,
             opset: description.opset.map(|opset| opset.clamp(0, 1000) as u32),
@@ -102,6 +106,12 @@ impl Support {
             composites: BTreeMap::new(),
             refused: Refused::new(),
         }
+    }
+
+    /// This support as that of an engine that has another command.
+    #[must_use]
+    pub fn as_of(self, other: &Self) -> Self {
+        Self { engine: other.engine.clone(), name: other.name.clone(), ..self }
     }
 
     /// This support with another newest opset.
