@@ -10,7 +10,7 @@ use super::uses::{self, Runner};
 use crate::case::{self, Case};
 use crate::support::LackingForm;
 
-/// How many programs of a form must be refused before it is not drawn.
+/// How many refused programs of a form are enough. Where fewer have a place for it, all of these must be refused.
 const TRIED: u64 = 6;
 
 /// How many models are drawn for these: not each has a place for the form.
