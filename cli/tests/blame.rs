@@ -240,3 +240,15 @@ fn an_operator_is_asked_for_the_results_that_the_model_reads() {
     assert_eq!(code, Some(0), "{said}");
     assert!(said.contains("right RNN (%0, gives `y`) → f32[1, 1, 1]: alone"), "{said}");
 }
+
+#[test]
+fn of_a_model_without_outputs_run_and_blame_say_the_same() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let model = "<ir_version: 8, opset_import: [\"\" : 17]>\nm (float[2] x) => () { y = Neg(x) }\n";
+    std::fs::write(folder.path().join("m.onnxtxt"), model).expect("a model");
+    let why = "the model has no outputs: there is nothing to ask for";
+    let (_, said) = blame(folder.path(), &["m.onnxtxt", "--on", "cpu"]);
+    assert!(said.contains(&format!("end to end: unsupported: {why}")), "{said}");
+    let ran = onnxsmith(folder.path(), &["run", "m.onnxtxt", "--on", "cpu"]);
+    assert!(String::from_utf8_lossy(&ran.stdout).contains(&format!("unsupported: {why}")));
+}

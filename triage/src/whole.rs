@@ -101,6 +101,9 @@ impl WholeStanding {
     }
 }
 
+/// Why nothing is said of a model that gives nothing.
+pub const NO_OUTPUTS: &str = "the model has no outputs: there is nothing to ask for";
+
 /// How far the bound of an output reaches.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Reach {
@@ -148,6 +151,9 @@ impl Subject {
             reference_seconds: None,
             outputs: Vec::new(),
         };
+        if self.interface.outputs.is_empty() {
+            return Ok(Whole { answer: WholeStanding::Unsupported, why: NO_OUTPUTS.to_owned(), ..none });
+        }
         if let Err(why) = reference::bearable(&self.model, Taps::Outputs, self.large) {
             let ran = target.run(self.written_for(target), &named, &self.interface)?;
             let (answer, why) = self.without_reference(target, &ran.outcome, why);

@@ -34,6 +34,7 @@ use triage::folder::{About, DERIVED};
 pub use triage::invent::UserInputs;
 use triage::invent::{DrawnInputs, NoInputs};
 use triage::oracle::Oracles;
+use triage::whole::NO_OUTPUTS;
 use triage::{NotRun, invent, oracle, stored};
 use worker::WorkerError;
 
@@ -367,10 +368,7 @@ impl Exercise<'_> {
         };
         let (interface, inputs) = Interface::taking(named(&set.inputs), wanted);
         if interface.outputs.is_empty() {
-            return Err(Judgement::new(
-                Grade::Unsupported,
-                "the model has no outputs: there is nothing to ask for",
-            ));
+            return Err(Judgement::new(Grade::Unsupported, NO_OUTPUTS));
         }
         let crash = |why: String| Judgement::new(Grade::Crash, why);
         let ran = target.run(model, &inputs, &interface).map_err(|e| crash(e.to_string()))?;
