@@ -23,7 +23,10 @@ pub(super) const RULES: &[Rule] = &[
         clause: "an output has the shape it is declared with",
         scope: Scope::Model,
         source: Source::Ir("Graphs"),
-        checker: Checker::Infers,
+        checker: Checker::Partly(
+            "by type inference alone, and not always where the output is one of Compress, GatherND, Slice, GroupNormalization or a call of a \
+             function (5 of 300 models)",
+        ),
         says: &["it is declared"],
         edit: output_shape,
     },
