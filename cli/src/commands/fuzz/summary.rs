@@ -34,7 +34,7 @@ fn counts_text(report: &Report, cpu_seconds: f64, session: Session) -> String {
         Session::Later => " by this command alone",
     };
     format!(
-        "{} cases in {:.1} s ({cpu_seconds:.1} s of CPU{of}, {:.1} s inside the engines)\n\
+        "{} cases in {:.1} s ({cpu_seconds:.1} s of CPU{of}; by the clock {:.1} s inside the engines)\n\
          verdicts: {} pass, {} bug, {} incomparable\n\
          findings: {}, of which {} are known\n",
         report.cases,
