@@ -236,11 +236,7 @@ impl Declared {
     }
 
     fn has_shape_of(&self, ty: &Type) -> bool {
-        self.shape.as_ref().is_none_or(|shape| {
-            let mut pairs = shape.iter().zip(&ty.shape);
-            shape.len() == ty.shape.len()
-                && pairs.all(|(size, is)| size.said().is_none_or(|said| said == *is))
-        })
+        self.shape.as_ref().is_none_or(|shape| are_sizes_of(shape, &ty.shape))
     }
 }
 
@@ -257,12 +253,23 @@ impl fmt::Display for Declared {
             Some(dtype) => write!(f, "{dtype}")?,
             None => f.write_str("?")?,
         }
-        let Some(shape) = &self.shape else { return f.write_str(" of unknown rank") };
-        let size = |size: &Size| match size {
-            Size::Said(size) => size.to_string(),
-            Size::Named(name) => name.clone(),
-            Size::Unsaid => "?".to_owned(),
-        };
-        write!(f, "[{}]", shape.iter().map(size).collect::<Vec<_>>().join(", "))
+        write_sizes(f, self.shape.as_deref())
     }
+}
+
+/// Writes what is said of a shape behind a dtype, such as `[batch, 3, ?]`.
+pub(super) fn write_sizes(f: &mut fmt::Formatter<'_>, sizes: Option<&[Size]>) -> fmt::Result {
+    let Some(sizes) = sizes else { return f.write_str(" of unknown rank") };
+    let size = |size: &Size| match size {
+        Size::Said(size) => size.to_string(),
+        Size::Named(name) => name.clone(),
+        Size::Unsaid => "?".to_owned(),
+    };
+    write!(f, "[{}]", sizes.iter().map(size).collect::<Vec<_>>().join(", "))
+}
+
+/// Whether a shape is as it is said to be.
+pub(super) fn are_sizes_of(sizes: &[Size], shape: &[i64]) -> bool {
+    let mut pairs = sizes.iter().zip(shape);
+    sizes.len() == shape.len() && pairs.all(|(size, is)| size.said().is_none_or(|said| said == *is))
 }

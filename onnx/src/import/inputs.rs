@@ -5,7 +5,7 @@ use std::fmt;
 
 use ir::{DType, DatumKind, Type};
 
-use super::declared::{Declared, Size};
+use super::declared::{Declared, Size, are_sizes_of, write_sizes};
 use crate::Error;
 use crate::program::{Program, ValueId};
 
@@ -27,6 +27,12 @@ impl InputType {
     pub fn open(&self) -> impl Iterator<Item = String> {
         let sizes = self.sizes.iter().flatten().enumerate();
         sizes.filter_map(|(axis, size)| self.called(axis, size))
+    }
+
+    /// Whether a tensor of this type may be given for it.
+    pub fn admits(&self, ty: &Type) -> bool {
+        self.dtype.is_none_or(|dtype| dtype == ty.dtype)
+            && self.sizes.as_ref().is_none_or(|sizes| are_sizes_of(sizes, &ty.shape))
     }
 
     fn called(&self, axis: usize, size: &Size) -> Option<String> {
@@ -53,15 +59,9 @@ impl fmt::Display for InputType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.dtype {
             Some(dtype) => write!(f, "{dtype}")?,
-            None => f.write_str("tensor")?,
+            None => f.write_str("?")?,
         }
-        let Some(sizes) = &self.sizes else { return f.write_str(" of any rank") };
-        let size = |size: &Size| match size {
-            Size::Said(size) => size.to_string(),
-            Size::Named(name) => name.clone(),
-            Size::Unsaid => "?".to_owned(),
-        };
-        write!(f, "[{}]", sizes.iter().map(size).collect::<Vec<_>>().join(", "))
+        write_sizes(f, self.sizes.as_deref())
     }
 }
 

@@ -81,12 +81,7 @@ impl UserInputs {
 fn as_declared(inputs: &[InputType], values: &BTreeMap<String, Datum>) -> Result<(), NoInputs> {
     for input in inputs {
         let Some(Datum::Tensor(value)) = values.get(&input.name) else { continue };
-        let has_dtype = input.dtype.is_none_or(|dtype| dtype == value.dtype());
-        let fits = |(size, &is): (&Size, &usize)| size.said().is_none_or(|said| said == is as i64);
-        let has_shape = input.sizes.as_ref().is_none_or(|sizes| {
-            sizes.len() == value.shape().len() && sizes.iter().zip(value.shape()).all(fits)
-        });
-        if !(has_dtype && has_shape) {
+        if !input.admits(&value.ty()) {
             return Err(NoInputs::NotOfModel(format!(
                 "--input {} is {}, and the model declares it as {input}",
                 input.name,
