@@ -15,7 +15,7 @@ use crate::shell;
 use campaign::group::Group;
 use campaign::store::Identity;
 use harness::case;
-use triage::folder::About;
+use triage::folder::{About, ZeroSign};
 
 /// A saved case with its finding.
 #[derive(Debug)]
@@ -33,6 +33,8 @@ pub struct Evidence {
     pub model: Option<Model>,
     /// The program that leads to the model, in ONNX's own syntax, where it says more: where it has a Loop, say. It is whole.
     pub program: Option<String>,
+    /// Whether +0 and −0 differ in this case where a bound is 0.
+    pub zero_signs_count: bool,
     /// The finding: one of the folder's, of the group's if it has such; else the group's example.
     pub finding: Finding,
 }
@@ -87,7 +89,8 @@ impl Evidence {
         let on = harness::target::on(identity.engine(&group.backend), &finding.level);
         let part = model.as_ref().zip(finding.worst.as_ref()).and_then(|(m, w)| cone::only(m, &w.output));
         let model = part.or(model);
-        Self { folder, target, on, case, model, program, finding }
+        let zero_signs_count = about.zero_sign == Some(ZeroSign::Counts);
+        Self { folder, target, on, case, model, program, zero_signs_count, finding }
     }
 
     /// The inputs that the wrong output depends on, by name; of a program all.

@@ -178,6 +178,7 @@ fn an_issue_is_complete_and_names_are_no_markup_there() {
     assert!(!outside_code.contains("<script"), "a name is markup: {outside_code}");
     assert!(text.contains("ORT_ENABLE_ALL") && text.contains("element {index} is {got}"), "{text}");
     let python = std::fs::read_to_string(written.join("reproduce.py")).expect("a program");
+    assert!(python.contains("\nzero_signs_count = True\n"), "a careful implementation keeps them: {python}");
     assert!(python.contains("np.array([0.0, 1.0], dtype=np.float32).reshape([2])"), "{python}");
 }
 
