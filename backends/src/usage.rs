@@ -1,30 +1,46 @@
 //! What this process and its children have used, and what it keeps.
 
-/// The processor time in seconds of this process and of its children that have ended and been waited for. 0
-/// if the system does not say.
-pub fn cpu_seconds() -> f64 {
-    seconds()
+/// Processor time in seconds; 0 if the system does not say.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct CpuTime {
+    /// Of this process.
+    pub own: f64,
+    /// Of its children that have ended and been waited for: the workers, in which engines run.
+    pub children: f64,
+}
+
+impl CpuTime {
+    /// What was used up to now.
+    pub fn now() -> Self {
+        #[cfg(unix)]
+        return Self { own: seconds(libc::RUSAGE_SELF), children: seconds(libc::RUSAGE_CHILDREN) };
+        #[cfg(not(unix))]
+        Self::default()
+    }
+
+    /// What was used since an earlier time.
+    pub fn since(self) -> Self {
+        let now = Self::now();
+        Self { own: now.own - self.own, children: now.children - self.children }
+    }
+
+    /// Of this process and its children.
+    pub fn total(self) -> f64 {
+        self.own + self.children
+    }
 }
 
 #[cfg(unix)]
 #[allow(unsafe_code, reason = "getrusage has no safe interface in the standard library")]
-fn seconds() -> f64 {
-    let of = |who| {
-        // SAFETY: `rusage` is plain old data, for which all zeros are valid, and `getrusage` writes to it alone.
-        let usage = unsafe {
-            let mut usage: libc::rusage = std::mem::zeroed();
-            libc::getrusage(who, &raw mut usage);
-            usage
-        };
-        let part = |t: libc::timeval| t.tv_sec as f64 + t.tv_usec as f64 * 1e-6;
-        part(usage.ru_utime) + part(usage.ru_stime)
+fn seconds(who: libc::c_int) -> f64 {
+    // SAFETY: `rusage` is plain old data, for which all zeros are valid, and `getrusage` writes to it alone.
+    let usage = unsafe {
+        let mut usage: libc::rusage = std::mem::zeroed();
+        libc::getrusage(who, &raw mut usage);
+        usage
     };
-    of(libc::RUSAGE_SELF) + of(libc::RUSAGE_CHILDREN)
-}
-
-#[cfg(not(unix))]
-fn seconds() -> f64 {
-    0.0
+    let part = |t: libc::timeval| t.tv_sec as f64 + t.tv_usec as f64 * 1e-6;
+    part(usage.ru_utime) + part(usage.ru_stime)
 }
 
 /// From now on this process keeps the memory that it has freed, in one place for all of its threads. A large model asks for gigabytes over and

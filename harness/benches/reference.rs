@@ -11,7 +11,7 @@
 use std::hint::black_box;
 
 use backends::cpu::run_node;
-use backends::usage::cpu_seconds;
+use backends::usage::CpuTime;
 use interp::{Profile, Taps, evaluate};
 use ir::{Attributes, DType, Operation, Stream, Tensor, Type, Value};
 use ops::{Graph, Model, Op};
@@ -61,9 +61,9 @@ fn uses() -> Vec<Use> {
 }
 
 fn seconds(run: impl FnOnce()) -> f64 {
-    let start = cpu_seconds();
+    let start = CpuTime::now();
     run();
-    cpu_seconds() - start
+    start.since().total()
 }
 
 fn median(mut times: Vec<f64>) -> f64 {

@@ -3,6 +3,8 @@
 //! `half`'s `from_f64` goes through `f32` and rounds twice, which is off by one unit for about one value in a
 //! thousand near a tie; everything in this workspace that stores a float goes through here instead.
 
+use std::ops::RangeInclusive;
+
 use crate::dtype::DType;
 use crate::format::{Extent, FloatFormat, Specials, exp2i, exponent_of};
 
@@ -47,12 +49,12 @@ impl Conversion {
     /// The number of the format that `v` becomes, rounded once.
     #[inline]
     pub fn of(self, v: f64) -> f64 {
-        let rounded = scaled(self.format, v, |quotient| match self.mode {
-            RoundMode::Nearest => quotient.round_ties_even(),
-            RoundMode::Up if quotient < 0.0 => quotient.floor(),
-            RoundMode::Up => quotient.ceil(),
-            RoundMode::Down => quotient.trunc(),
-        });
+        let up = |quotient: f64| if quotient < 0.0 { quotient.floor() } else { quotient.ceil() };
+        let rounded = match self.mode {
+            RoundMode::Nearest => round_to_precision(self.format, v),
+            RoundMode::Up => scaled(self.format, v, up),
+            RoundMode::Down => scaled(self.format, v, f64::trunc),
+        };
         self.within(rounded)
     }
 
@@ -113,7 +115,25 @@ pub fn round_to_format(format: FloatFormat, v: f64) -> f64 {
 /// Rounds to the precision of a format, ties to even, whether the format has a number so large or not.
 #[inline]
 pub fn round_to_precision(format: FloatFormat, v: f64) -> f64 {
-    scaled(format, v, f64::round_ties_even)
+    let quantum = quantum(format, v);
+    if !v.is_finite() || !ADDED.contains(&quantum) || format.mantissa_bits > MOST_ADDED {
+        return scaled(format, v, f64::round_ties_even);
+    }
+    // From 2^52 to 2^53 quanta the numbers of f64 are the whole ones, and 1.5 * 2^52 is even: a sum there is rounded as is wanted.
+    let whole = 1.5 * exp2i(quantum + 52);
+    ((v + whole) - whole).copysign(v)
+}
+
+/// Binary exponents of quanta of which 2^53 neither overflow nor are denormal.
+const ADDED: RangeInclusive<i32> = -1000..=960;
+
+/// The most bits of a mantissa such that a number stays between 2^52 and 2^53 quanta if it is added to what is halfway.
+const MOST_ADDED: i32 = 49;
+
+/// The binary exponent of the distance of a format's numbers near `v`.
+#[inline]
+fn quantum(format: FloatFormat, v: f64) -> i32 {
+    exponent_of(v).max(format.min_exponent()) - format.mantissa_bits
 }
 
 /// Rounds a number as `round` does to integers where the format's numbers are the integers.
@@ -122,7 +142,7 @@ fn scaled(format: FloatFormat, v: f64, round: impl Fn(f64) -> f64) -> f64 {
     if !v.is_finite() || v == 0.0 {
         return v;
     }
-    let quantum = exp2i(exponent_of(v).max(format.min_exponent()) - format.mantissa_bits);
+    let quantum = exp2i(quantum(format, v));
     // Scaling by a power of two is exact here: the quotient has at most 53 significant bits.
     round(v / quantum) * quantum
 }
@@ -155,6 +175,18 @@ mod tests {
                 let middle = f64::midpoint(x.to_f64(), next.to_f64());
                 let even = if bits & 1 == 0 { x } else { next };
                 assert_eq!(to_f16(middle), even, "{x} .. {next}");
+            }
+        }
+    }
+
+    #[test]
+    fn adding_rounds_as_scaling_does() {
+        let bits = (0..=u64::MAX).step_by(0x0005_9e37_79b9_7f4b);
+        let ties = (-60..60).flat_map(|e| [1.5, 2.5, 1025.5, 2049.0].map(|x| x * exp2i(e)));
+        for v in bits.map(f64::from_bits).chain(ties).chain([0.0, -0.0]) {
+            for format in [FloatFormat::F16, FloatFormat::BF16, FloatFormat::F32, FloatFormat::F8E4M3FN] {
+                let by_scaling = scaled(format, v, f64::round_ties_even);
+                assert_eq!(round_to_precision(format, v).to_bits(), by_scaling.to_bits(), "{v:e}");
             }
         }
     }

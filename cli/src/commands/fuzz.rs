@@ -7,6 +7,7 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use anyhow::bail;
+use backends::usage::CpuTime;
 use campaign::fuzz::{Plan, fuzz};
 use campaign::junit::{TestCase, TestResult};
 use campaign::report::Report;
@@ -55,7 +56,7 @@ fn campaign(common: Common, args: &Fuzz, junit: &JunitFile<'_>) -> anyhow::Resul
     let limits = Limits { timeout: args.timeout, ..Limits::default() };
     let stop = interrupts()?;
     let mut targets = open(common, &args.on, &limits)?;
-    let before = backends::usage::cpu_seconds();
+    let before = CpuTime::now();
     let told = probe::read(&args.probed)?;
     let until = || stop.load(Ordering::Relaxed);
     learn(common, &mut targets, store.as_ref(), &told, &settings, jobs(args.jobs), &until)?;
@@ -96,9 +97,9 @@ fn campaign(common: Common, args: &Fuzz, junit: &JunitFile<'_>) -> anyhow::Resul
     }
     // Workers count into this process's figures once they have ended.
     drop(plan);
-    let cpu_seconds = backends::usage::cpu_seconds() - before;
+    let cpu = before.since();
     let was_interrupted = stop.load(Ordering::Relaxed);
-    let results = Results { report: &report, store: &store, was_interrupted, cpu_seconds, session };
+    let results = Results { report: &report, store: &store, was_interrupted, cpu, session };
     results.show(common, junit)
 }
 
@@ -136,8 +137,8 @@ pub(super) struct Results<'a> {
     pub(super) store: &'a Store,
     /// Whether a signal came before all that was asked for had run.
     pub(super) was_interrupted: bool,
-    /// Processor time of this command.
-    pub(super) cpu_seconds: f64,
+    /// Processor time of this command and of its workers.
+    pub(super) cpu: CpuTime,
     /// Whether that is all of the campaign's.
     pub(super) session: Session,
 }
@@ -157,12 +158,13 @@ impl Results<'_> {
         let report = self.report;
         if common.json {
             let mut all = serde_json::to_value(report)?;
-            all["cpu_seconds"] = json!(self.cpu_seconds);
+            all["cpu_seconds"] = json!(self.cpu.total());
+            all["engine_cpu_seconds"] = json!(self.cpu.children);
             all["out"] = json!(self.store.folder());
             all["nothing_compared"] = json!(report.nothing_compared().collect::<Vec<_>>());
             screen::json(&all)?;
         } else {
-            screen::told(&summary::text(report, self.cpu_seconds, self.session))?;
+            screen::told(&summary::text(report, self.cpu, self.session))?;
         }
         to.write(&test_cases(report, self.store.identity()))?;
         if report.cases == 0 && !report.trouble.is_empty() {

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use backends::usage::CpuTime;
 use campaign::generate::{self, Generated};
 use harness::invalid::schedule::{Choice, Levels};
 use harness::{Support, Values};
@@ -43,13 +44,13 @@ pub(crate) fn run(common: Common, args: &Gen) -> anyhow::Result<Exit> {
     }
     writable_folder("--out", args.out.as_deref())?;
     let bar = Progress::new(common, Some(args.count), "generating");
-    let before = backends::usage::cpu_seconds();
+    let before = CpuTime::now();
     let out = args.out.as_deref();
     let mut on_case = |done| bar.set_position(done);
     let made = generate::cases(&maker, &levels, profile, args.count, jobs, out, &mut on_case);
     bar.finish_and_clear();
     let made = made?;
-    let cpu_seconds = backends::usage::cpu_seconds() - before;
+    let cpu_seconds = before.since().total();
     let results = Results { made: &made, support: support.as_ref(), profile, out, cpu_seconds };
     if common.json {
         results.json()?;

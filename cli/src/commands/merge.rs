@@ -3,6 +3,7 @@
 use super::fuzz::{Results, SUITE, Session, known};
 use super::junit_file::JunitFile;
 use crate::args::{Common, Merge};
+use backends::usage::CpuTime;
 use campaign::Exit;
 
 /// Makes one campaign of its parts.
@@ -14,12 +15,12 @@ pub(crate) fn run(common: Common, args: &Merge) -> anyhow::Result<Exit> {
 fn merged(common: Common, args: &Merge, junit: &JunitFile<'_>) -> anyhow::Result<Exit> {
     let known = known(args.known.as_deref())?;
     junit.check()?;
-    let before = backends::usage::cpu_seconds();
+    let before = CpuTime::now();
     let store = campaign::store::merge(&args.parts, &args.out)?;
     let mut report = store.report()?;
     report.mark_known(&known, store.identity());
-    let cpu_seconds = backends::usage::cpu_seconds() - before;
+    let cpu = before.since();
     let was_interrupted = false;
     let session = Session::Later;
-    Results { report: &report, store: &store, was_interrupted, cpu_seconds, session }.show(common, junit)
+    Results { report: &report, store: &store, was_interrupted, cpu, session }.show(common, junit)
 }

@@ -1,5 +1,6 @@
 //! What a campaign's command says at its end.
 
+use backends::usage::CpuTime;
 use campaign::report::Report;
 use harness::invalid::tally::LevelTally;
 use harness::validity::Validity;
@@ -8,10 +9,10 @@ use super::Session;
 use crate::commands::report::{known_causes, new_causes, suspects};
 
 /// The numbers, what is known of the findings, and last what is new.
-pub(super) fn text(report: &Report, cpu_seconds: f64, session: Session) -> String {
+pub(super) fn text(report: &Report, cpu: CpuTime, session: Session) -> String {
     let groups = report.groups(oracles::cause::ALIKE);
     let parts = [
-        counts_text(report, cpu_seconds, session),
+        counts_text(report, cpu, session),
         values_text(report),
         levels_text(&report.levels),
         oracles_text(report),
@@ -28,18 +29,19 @@ pub(super) fn text(report: &Report, cpu_seconds: f64, session: Session) -> Strin
 }
 
 /// Cases, times, verdicts and findings.
-fn counts_text(report: &Report, cpu_seconds: f64, session: Session) -> String {
+fn counts_text(report: &Report, cpu: CpuTime, session: Session) -> String {
     let of = match session {
         Session::Only => "",
         Session::Later => " by this command alone",
     };
     format!(
-        "{} cases in {:.1} s ({cpu_seconds:.1} s of CPU{of}; by the clock {:.1} s inside the engines)\n\
+        "{} cases in {:.1} s ({:.1} s of CPU{of}, {:.1} of them in the engines' processes)\n\
          verdicts: {} pass, {} bug, {} incomparable\n\
          findings: {}, of which {} are known\n",
         report.cases,
         report.wall_seconds,
-        report.backend_seconds,
+        cpu.total(),
+        cpu.children,
         report.verdicts.pass,
         report.verdicts.bug,
         report.verdicts.incomparable,

@@ -1,5 +1,7 @@
 //! Where a position is on an axis, and the elements around it.
 
+use std::ops::Range;
+
 use ir::DType;
 
 use super::{GridSample, Mode, Padding};
@@ -196,13 +198,21 @@ impl<R: Copy> Along<R> {
             (Padding::Border, Mode::Cubic) => (moved, Some(kept(a, x, -3.4, last + 3.4))),
             (_, Mode::Linear | Mode::Nearest) => (kept(a, moved, 0.0, last), Some(moved)),
         };
-        let others = other.map(around);
-        Ok(Self { taps: around(inside), others })
+        let (Some(taps), Some(others)) = (around(inside), other.map_or(Some(None), |x| around(x).map(Some)))
+        else {
+            return Err(a.unknown_real());
+        };
+        Ok(Self { taps, others })
     }
 }
 
-/// The elements around a coordinate with their weights; where it may be on either side of one, all of which might be around it.
-fn taps<S: Arith>(op: GridSample, a: &S, x: S::R, Axis { size, stride }: Axis) -> Taps<S::R> {
+/// How many elements on an axis may be around a position before nothing is said of what is there. A position that may be anywhere has
+/// all of an axis, on each of several.
+const CANDIDATES: usize = 64;
+
+/// The elements around a coordinate with their weights; where it may be on either side of one, all of which might be around it. `None`
+/// if too many might.
+fn taps<S: Arith>(op: GridSample, a: &S, x: S::R, Axis { size, stride }: Axis) -> Option<Taps<S::R>> {
     let reach = match op.mode {
         Mode::Cubic => 2,
         Mode::Linear | Mode::Nearest => 1,
@@ -211,10 +221,13 @@ fn taps<S: Arith>(op: GridSample, a: &S, x: S::R, Axis { size, stride }: Axis) -
         // Of a position that is far away, floats have no digits that could tell.
         Some(below) => {
             let below = below as i64;
-            below.saturating_add(1 - reach)..=below.saturating_add(reach)
+            below.saturating_add(1 - reach)..below.saturating_add(reach + 1)
         }
-        None => -2 * reach..=size as i64 - 1 + 2 * reach,
+        None => within(a, x, reach, -2 * reach..size as i64 + 2 * reach),
     };
+    if indices.clone().count() > CANDIDATES {
+        return None;
+    }
     let weighed = indices.filter_map(|index| {
         let far = a.abs(a.sub(x, a.real(index as f64)));
         let weight = if op.mode == Mode::Cubic { cubic(a, far) } else { linear(a, far) };
@@ -226,7 +239,30 @@ fn taps<S: Arith>(op: GridSample, a: &S, x: S::R, Axis { size, stride }: Axis) -
             is_taken: holds(Comparison::Less),
         })
     });
-    weighed.collect()
+    Some(weighed.collect())
+}
+
+/// Of some indices, those that may be within reach of a coordinate.
+fn within<S: Arith>(a: &S, x: S::R, reach: i64, all: Range<i64>) -> Range<i64> {
+    let is_beyond = |index: i64, comparison, reach: i64| {
+        let ahead = a.sub(x, a.real(index as f64));
+        a.peek(a.compare(comparison, ahead, a.real(reach as f64))) == Some(1)
+    };
+    let first = first_where(all.clone(), |index| !is_beyond(index, Comparison::Greater, reach));
+    first..first_where(first..all.end, |index| is_beyond(index, Comparison::Less, -reach))
+}
+
+/// The first index where something holds that holds of all after it; the end if there is none.
+fn first_where(Range { mut start, mut end }: Range<i64>, holds: impl Fn(i64) -> bool) -> i64 {
+    while start < end {
+        let middle = start + (end - start) / 2;
+        if holds(middle) {
+            end = middle;
+        } else {
+            start = middle + 1;
+        }
+    }
+    start
 }
 
 /// 1 - distance, or 0.
@@ -347,4 +383,16 @@ fn nested<S: Arith>(mode: Mode, a: &S, along: &[Taps<S::R>], image: &[S::R], pla
     neighbours.fold(sum, |is, &[(below, _), (above, share)]| {
         a.either(is, || a.add(below, a.mul(a.sub(above, below), share)))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::first_where;
+
+    #[test]
+    fn the_first_index_is_found_on_both_sides_of_0() {
+        for first in -4..=4 {
+            assert_eq!(first_where(-4..4, |index| index >= first), first);
+        }
+    }
 }
