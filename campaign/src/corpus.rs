@@ -154,7 +154,7 @@ fn look(finding: &WriteUp, at: &Path, target: &Target) -> Result<(Standing, Stri
     }
     if let Some(check) = finding.case.check() {
         // Who is to blame is not asked again, so the signature is not known.
-        return Ok(match oracle::replay(&folder, check, target)? {
+        return Ok(match oracle::replay(&folder, check, target).map_err(|e| e.to_string())? {
             Verdict::Bug(found) => (Standing::Shown, found.detail),
             verdict => unshown(finding, &verdict),
         });

@@ -124,13 +124,7 @@ mod tests {
     fn seen(answer: &[f64], error: &[f64]) -> Seen {
         let right = [1.0, 2.0, f64::NAN];
         let outcome = |values| Outcome::Outputs(vec![("y".to_owned(), tensor(values))]);
-        let expected = Bounded {
-            tensor: tensor(&right),
-            error: error.to_vec(),
-            undefined: Vec::new(),
-            overflown: Vec::new(),
-            is_open: false,
-        };
+        let expected = Bounded::within(tensor(&right), error.to_vec());
         Seen::of(&outcome(answer), &outcome(&right), &[expected])
     }
 

@@ -213,7 +213,8 @@ fn integers(all: &mut Comparison, expected: &Bounded, actual: &Tensor) {
             continue;
         }
         all.exact += usize::from(bound == 0.0 && !is_overflown);
-        if actual.abs_diff(value) as f64 <= bound {
+        let [below, above] = if is_overflown { [0.0; 2] } else { expected.sides_at(index) };
+        if (-below..=above).contains(&((actual - value) as f64)) {
             continue;
         }
         if is_overflown && after_overflow(dtype, value, actual) {
@@ -233,16 +234,11 @@ fn integers(all: &mut Comparison, expected: &Bounded, actual: &Tensor) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Uneven;
 
     fn bounded(values: &[f64], error: &[f64]) -> Bounded {
         let ty = Type::new(DType::F32, [values.len() as i64]);
-        Bounded {
-            tensor: Tensor::from_f64_fn(&ty, |i| values[i]),
-            error: error.to_vec(),
-            undefined: Vec::new(),
-            overflown: Vec::new(),
-            is_open: false,
-        }
+        Bounded::within(Tensor::from_f64_fn(&ty, |i| values[i]), error.to_vec())
     }
 
     fn against(expected: &Bounded, actual: &[f64], profile: &Profile) -> Comparison {
@@ -293,13 +289,8 @@ mod tests {
     fn an_overflow_is_wrapped_saturated_or_a_float_and_nothing_else() {
         let ty = Type::new(DType::I8, [1]);
         let whole = |v| Tensor::from_i128_fn(&ty, |_| v);
-        let expected = Bounded {
-            tensor: whole(44),
-            error: vec![f64::INFINITY],
-            undefined: vec![],
-            overflown: vec![Overflown { at: 0, least: 0.0 }],
-            is_open: false,
-        };
+        let overflown = vec![Overflown { at: 0, least: 0.0 }];
+        let expected = Bounded { overflown, ..Bounded::within(whole(44), vec![f64::INFINITY]) };
         let against = |v| compare(&expected, &whole(v), &Profile::DECLARED).unwrap();
         assert_eq!((against(44).passes(), against(44).saturated), (true, 0));
         for v in [127, -128, 0, -1] {
@@ -309,6 +300,17 @@ mod tests {
             assert_eq!((against(v).passes(), against(v).undecidable), (false, 0), "{v}");
         }
         assert!(!after_overflow(DType::I32, 7, 1) && after_overflow(DType::I32, 7, -1));
+    }
+
+    #[test]
+    fn an_integer_may_be_off_on_one_side_alone() {
+        let ty = Type::new(DType::I32, [2]);
+        let whole = |values: [i128; 2]| Tensor::from_i128_fn(&ty, |i| values[i]);
+        let uneven = vec![Uneven { at: 1, below: 1, above: 0 }];
+        let expected = Bounded { uneven, ..Bounded::within(whole([5, 5]), vec![1.0; 2]) };
+        let passes = |values| compare(&expected, &whole(values), &Profile::TIGHT).unwrap().passes();
+        assert!(passes([6, 5]) && passes([4, 4]));
+        assert!(!passes([5, 6]) && !passes([5, 3]) && !passes([7, 5]));
     }
 
     #[test]

@@ -27,6 +27,8 @@ pub struct Bounded {
     pub undefined: Vec<usize>,
     /// What overflowed, by ascending position. These elements count as undecidable.
     pub overflown: Vec<Overflown>,
+    /// Integers that may be further off on one side than on the other, by ascending position.
+    pub uneven: Vec<Uneven>,
     /// Whether a conforming implementation may have a tensor of another shape: a branch, a loop or a shape that it
     /// depends on was read from values that are undecidable. Then all elements are.
     pub is_open: bool,
@@ -41,6 +43,17 @@ pub struct Overflown {
     pub at: usize,
     /// The least magnitude of a float; 0 of an integer.
     pub least: f64,
+}
+
+/// An integer that may be further off on one side than on the other; its error is the larger of the two.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Uneven {
+    /// The row-major position.
+    pub at: usize,
+    /// How far below the reference's it may be.
+    pub below: u32,
+    /// How far above.
+    pub above: u32,
 }
 
 /// What evaluating a model gives.
@@ -80,6 +93,23 @@ impl Evaluation {
 }
 
 impl Bounded {
+    /// A tensor whose elements may be so far off.
+    pub fn within(tensor: Tensor, error: Vec<f64>) -> Self {
+        let (undefined, overflown, uneven) = (Vec::new(), Vec::new(), Vec::new());
+        Self { tensor, error, undefined, overflown, uneven, is_open: false }
+    }
+
+    /// How far the integer at a row-major position may be off, below and above.
+    pub fn sides_at(&self, i: usize) -> [f64; 2] {
+        match self.uneven.binary_search_by_key(&i, |uneven| uneven.at) {
+            Ok(place) => {
+                let Uneven { below, above, .. } = self.uneven[place];
+                [below.into(), above.into()]
+            }
+            Err(_) => [self.error_at(i); 2],
+        }
+    }
+
     /// How far the element at a row-major position may be off.
     pub fn error_at(&self, i: usize) -> f64 {
         self.error.get(i).copied().unwrap_or(0.0)
@@ -289,8 +319,13 @@ fn bounded<'p>(profile: &'p Profile, held: &Held<Balls<'p>>, ty: &Type, is_inner
             let tensor = from(a, |next| Tensor::from_i128_fn(ty, |_| next().map_or(0, |z: Whole| z.value)));
             let overflown = a.iter().enumerate().filter(|(_, z)| z.state == State::Overflown);
             let overflown = overflown.map(|(at, _)| Overflown { at, least: 0.0 }).collect();
+            let uneven = a.iter().enumerate().filter_map(|(at, z)| match z.state {
+                State::Within { below, above } if below != above => Some(Uneven { at, below, above }),
+                _ => None,
+            });
+            let uneven = uneven.collect();
             let bounded = with_errors(tensor, a.iter().map(|z| (z.error(), z.state == State::Undefined)));
-            Bounded { overflown, ..bounded }
+            Bounded { overflown, uneven, ..bounded }
         }
     };
     Bounded { is_open: held.is_open, ..bounded }
@@ -305,5 +340,5 @@ fn with_errors(tensor: Tensor, marks: impl Iterator<Item = (f64, bool)> + Clone)
     let exact = marks.clone().all(|(error, _)| error == 0.0);
     let error = if exact { Vec::new() } else { marks.clone().map(|(error, _)| error).collect() };
     let undefined = marks.enumerate().filter(|(_, (_, undefined))| *undefined).map(|(i, _)| i).collect();
-    Bounded { tensor, error, undefined, overflown: Vec::new(), is_open: false }
+    Bounded { undefined, ..Bounded::within(tensor, error) }
 }

@@ -330,7 +330,7 @@ fn wgsl(f: Fun, d: DType) -> Accuracy {
         Fun::Tanh => Accuracy::Formula { abs: 1e-5 },
         // Not a WGSL function: Abramowitz and Stegun 7.1.26 (1.5e-7), its exponential and its sums.
         Fun::Erf | Fun::Erfc => Accuracy::Either { ulp: 16.0, abs: pick(4e-6, 8.0 * epsilon(d)) },
-        // The last three are not WGSL functions either.
+        // Expm1, Log1p, Sigmoid and Softplus are not WGSL functions either.
         Fun::Tan
         | Fun::Sinh
         | Fun::Cosh

@@ -147,19 +147,34 @@ pub fn may_be_undefined(model: &Model, evaluation: &Evaluation) -> bool {
     graph.nodes.iter().any(|node| {
         let NodeKind::Operator(op) = &node.kind else { return false };
         let types = graph.types(&node.inputs);
+        let may_be = |operand: usize, is: &dyn Fn(f64, f64) -> bool| {
+            let value = node.inputs.get(operand).copied().flatten();
+            let bounded = value.and_then(|value| evaluation.taps.get(&value));
+            bounded.is_some_and(|bounded| may_be_integer(bounded, is))
+        };
         op.hazards(&types).iter().any(|hazard| match *hazard {
-            Hazard::Zero { operand }
-            | Hazard::Outside { operand, .. }
-            | Hazard::Meeting { operand, .. }
-            | Hazard::Count { operand, .. }
-            | Hazard::Perhaps { operand, .. } => {
-                let value = node.inputs.get(operand).copied().flatten();
-                let bounded = value.and_then(|value| evaluation.taps.get(&value));
-                bounded.is_some_and(|bounded| bounded.tensor.dtype().is_int() && !bounded.is_exact())
+            Hazard::Zero { operand } => may_be(operand, &|least, most| least <= 0.0 && 0.0 <= most),
+            Hazard::Outside { operand, low, high } | Hazard::Perhaps { operand, low, high } => {
+                may_be(operand, &|least, most| least < low || high < most)
             }
+            Hazard::Meeting { operand, value, .. } => {
+                may_be(operand, &|least, most| least <= value && value <= most)
+            }
+            Hazard::Count { operand, .. } => may_be(operand, &|_, _| true),
             Hazard::Ties { .. } | Hazard::Far { .. } | Hazard::Always => false,
         })
     })
+}
+
+/// Whether something holds of the least and the greatest number that an inexact element of integers may be.
+fn may_be_integer(bounded: &Bounded, is: &dyn Fn(f64, f64) -> bool) -> bool {
+    if !bounded.tensor.dtype().is_int() || bounded.is_exact() {
+        return false;
+    }
+    let inexact = |i: &usize| bounded.error_at(*i) > 0.0;
+    let elements = bounded.tensor.to_i128s().into_iter().enumerate().filter(|(i, _)| inexact(i));
+    let mut ranges = elements.map(|(i, z)| (z as f64, bounded.sides_at(i)));
+    ranges.any(|(z, [below, above])| is(z - below, z + above))
 }
 
 /// For each node, whether one of its values is such, or a value that it depends on.
@@ -246,5 +261,29 @@ graph {
         assert!(may_be(normalised));
         assert!(!may_be(&normalised.replace("LpNormalization(%0) {axis = 0, p = 2}", "Ceil(%0)")));
         assert!(!may_be(&normalised.replace("Mod", "Add")));
+    }
+
+    #[test]
+    fn a_divisor_that_is_one_of_two_numbers_may_be_refused_where_one_of_them_is_zero() {
+        let text = r#"onnxsmith 1 opset 21
+graph {
+  %0: f32[1] = variable "x"
+  %1: f32[1] = Exp(%0)
+  %2: i32[1] = Cast(%1) {to = i32}
+  %3: i32[1] = Div(%2, %2)
+  return "y" = %3
+}
+"#;
+        let may_be = |text: &str, x: f64| {
+            let x = Tensor::from_f64_fn(&Type::new(DType::F32, [1]), |_| f64::from(x as f32));
+            let (model, evaluation) = evaluated(text, &[x]);
+            let tap = &evaluation.taps[&Value::new(ir::NodeId(2), 0)];
+            assert!(!tap.is_exact(), "{tap:?}");
+            may_be_undefined(&model, &evaluation)
+        };
+        // 4 or 5, and 0 or 1.
+        assert!(!may_be(text, 5f64.ln()));
+        assert!(may_be(text, 0.0));
+        assert!(!may_be(&text.replace("Div", "Mul"), 0.0));
     }
 }

@@ -44,6 +44,7 @@ impl Expected<'_> {
             error: vec![f64::INFINITY; output.tensor.len()],
             undefined: Vec::new(),
             overflown: Vec::new(),
+            uneven: Vec::new(),
             ..output.clone()
         };
         let each = self.names.iter().zip(self.outputs);
@@ -256,9 +257,7 @@ mod tests {
     fn a_zero_of_either_sign_is_told_as_that() {
         let y = |value| Tensor::from_f64_fn(&ir::Type::new(ir::DType::F32, [1]), |_| value);
         let detail = |value, bound| {
-            let (tensor, error) = (y(value), vec![bound]);
-            let right =
-                Bounded { tensor, error, undefined: Vec::new(), overflown: Vec::new(), is_open: false };
+            let right = Bounded::within(y(value), vec![bound]);
             let expected =
                 Expected { names: &["y".to_owned()], outputs: &[right], profile: &Profile::DECLARED };
             let outcome = Outcome::Outputs(vec![("y".to_owned(), y(f64::NAN))]);

@@ -90,12 +90,26 @@ pub struct Afar {
 impl Afar {
     /// What is said of the outputs of an answer.
     pub fn of(outputs: &[(String, Tensor)], expected: &Expected<'_>, limits: &[Limits]) -> Self {
+        Self::of_some(outputs, expected, limits, |_, _| true)
+    }
+
+    /// What is said of the elements of an answer that are undecidable, beside others that are decided.
+    pub fn of_undecidable(outputs: &[(String, Tensor)], expected: &Expected<'_>, limits: &[Limits]) -> Self {
+        Self::of_some(outputs, expected, limits, |reference, i| reference.error_at(i).is_infinite())
+    }
+
+    fn of_some(
+        outputs: &[(String, Tensor)],
+        expected: &Expected<'_>,
+        limits: &[Limits],
+        is_asked: impl Fn(&Bounded, usize) -> bool,
+    ) -> Self {
         let mut afar = Self { doubts: Vec::new(), told: 0, elements: 0 };
         for ((name, reference), limits) in expected.names.iter().zip(expected.outputs).zip(limits) {
             let Some((_, actual)) = outputs.iter().find(|(n, _)| n == name) else { continue };
             let size = root_mean_square(&reference.tensor);
             let is_defined = |i: usize| !reference.is_open && reference.undefined.binary_search(&i).is_err();
-            let is_told = |i: usize| is_defined(i) && limits.among_all(i) < size;
+            let is_told = |i: usize| is_asked(reference, i) && is_defined(i) && limits.among_all(i) < size;
             afar.elements += actual.len();
             if actual.dtype().is_float() && actual.len() == reference.tensor.len() {
                 afar.told += (0..actual.len()).filter(|&i| is_told(i)).count();
@@ -172,13 +186,14 @@ fn doubt(
     for (index, (expected, got)) in reference.tensor.to_f64s().into_iter().zip(actual.to_f64s()).enumerate() {
         let (bound, limit, distance) =
             (reference.error_at(index), limits.among_all(index), (got - expected).abs());
-        // False for NaN.
-        let is_suspect = can_be(index) && distance > limit;
-        if !is_suspect {
+        // A NaN is at no distance, and good implementations have none where the reference has a number.
+        let is_near = !expected.is_finite() || distance <= limit;
+        if is_near || !can_be(index) {
             continue;
         }
         suspects += 1;
-        if worst.as_ref().is_none_or(|(factor, _)| distance / limit > *factor) {
+        let factor = if distance.is_nan() { f64::INFINITY } else { distance / limit };
+        if worst.as_ref().is_none_or(|(most, _)| factor > *most) {
             let found = Doubt {
                 output: name.to_owned(),
                 index,
@@ -189,7 +204,7 @@ fn doubt(
                 suspects,
                 elements: actual.len(),
             };
-            worst = Some((distance / limit, found));
+            worst = Some((factor, found));
         }
     }
     worst.map(|(_, worst)| Doubt { suspects, ..worst })
@@ -205,9 +220,9 @@ mod tests {
 
     use super::*;
 
-    /// What is said of an answer that is off by a share of itself. A vector goes through 100 layers of random weights that leave it about
+    /// What is said of an answer whose elements are made of the right ones. A vector goes through 100 layers of random weights that leave it about
     /// as long as it is; its bound is wider after each, and infinite in the end.
-    fn said(share: f64) -> Afar {
+    fn said(off: impl Fn(f64) -> f64) -> Afar {
         let mut rng = Stream::new(7).rng();
         let mut graph = Graph::new();
         let weight = move |_| rng.random_range(-0.433..0.433);
@@ -222,8 +237,7 @@ mod tests {
         let outputs = evaluate(&model, &x, &Profile::DECLARED, Taps::Outputs).expect("a reference").outputs;
         let tier = Tier::new(&Profile::DECLARED, Accumulators::default());
         let limits = limits(&model, &x, &tier).expect("limits");
-        let got =
-            Tensor::from_f64_fn(&outputs[0].tensor.ty(), |i| outputs[0].tensor.to_f64s()[i] * (1.0 + share));
+        let got = Tensor::from_f64_fn(&outputs[0].tensor.ty(), |i| off(outputs[0].tensor.to_f64s()[i]));
         let names = ["y".to_owned()];
         let expected = Expected { names: &names, outputs: &outputs, profile: &Profile::DECLARED };
         assert_eq!(outputs[0].undecidable(), 16, "{:?}", outputs[0].error);
@@ -232,10 +246,14 @@ mod tests {
 
     #[test]
     fn what_is_undecidable_is_suspect_where_good_implementations_are_nearer() {
-        let near = said(0.0);
+        let near = said(|y| y);
         assert_eq!((near.doubts.len(), near.told, near.elements), (0, 16, 16), "{near}");
-        let far = said(0.5);
+        let far = said(|y| 1.5 * y);
         assert_eq!(far.doubts.len(), 1, "{far}");
         assert!(far.doubts[0].suspects > 10, "{far}");
+        for none in [f64::NAN, f64::INFINITY] {
+            let far = said(|_| none);
+            assert_eq!((far.doubts.len(), far.doubts[0].suspects), (1, 16), "{far}");
+        }
     }
 }

@@ -129,7 +129,7 @@ fn placeholder(c: char, rest: &str) -> (Option<&'static str>, usize) {
             _ => (None, 1),
         },
         '/' => match run(|c| c.is_alphanumeric() || "/._-".contains(c)) {
-            len @ 0..=3 => (None, len.clamp(1, 1)),
+            0..=3 => (None, 1),
             len => (Some("\u{2039}path\u{203a}"), len),
         },
         '[' => match list(rest, ']') {

@@ -92,6 +92,9 @@ fn describe(outcome: &Outcome) -> String {
 
 /// How two sets of outputs differ, if they do.
 fn parting(first: &[(String, Tensor)], second: &[(String, Tensor)]) -> Option<(Symptom, String)> {
+    if let Some((name, _)) = second.iter().find(|(name, _)| first.iter().all(|(n, _)| n != name)) {
+        return Some((Symptom::MissingOutput, format!("the first time output `{name}` is missing")));
+    }
     first.iter().find_map(|(name, one)| {
         let Some((_, other)) = second.iter().find(|(n, _)| n == name) else {
             return Some((Symptom::MissingOutput, format!("the second time output `{name}` is missing")));

@@ -153,13 +153,7 @@ mod tests {
     fn covering(dtype: DType, rows: &[Pair]) -> Tolerance {
         let ty = Type::new(dtype, [rows.len() as i64]);
         let tensor = Tensor::from_f64_fn(&ty, |i| rows[i].0);
-        Tolerance::covering(&[Bounded {
-            tensor,
-            error: rows.iter().map(|r| r.1).collect(),
-            undefined: vec![],
-            overflown: Vec::new(),
-            is_open: false,
-        }])
+        Tolerance::covering(&[Bounded::within(tensor, rows.iter().map(|r| r.1).collect())])
     }
 
     #[test]

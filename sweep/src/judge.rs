@@ -199,7 +199,7 @@ mod tests {
     /// What is expected of one f32, 1: to be no further off than that.
     fn within(error: f64) -> Bounded {
         let tensor = Tensor::from_f64_fn(&Type::new(DType::F32, [1]), |_| 1.0);
-        Bounded { tensor, error: vec![error], undefined: Vec::new(), overflown: Vec::new(), is_open: false }
+        Bounded::within(tensor, vec![error])
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use harness::{Target, threads};
 use ir::Tensor;
-use oracles::{Expected, Symptom, Verdict, Why, judge};
+use oracles::{Expected, Verdict};
 use serde::{Deserialize, Serialize};
 use triage::allowance::Exam;
 use triage::blame::Suspect;
@@ -164,34 +164,13 @@ fn verdict(
     let names: Vec<String> = trial.model.graph.outputs.iter().map(|o| o.name.clone()).collect();
     let expected =
         Expected { names: &names, outputs: &reference.specified, profile: reference.obligation.profile };
-    let judged = judge(&target.backend, &target.level, outcome, &expected);
-    Ok(match allowed(trial, target, outcome, judged, &expected)? {
+    let is_defined = reference.specified.iter().all(|output| output.undefined.is_empty());
+    let inputs: Vec<Tensor> = trial.inputs.iter().map(|(_, tensor)| tensor.clone()).collect();
+    let suspect = Suspect::new(&trial.model, &inputs, target.profile);
+    let exam = Exam::new(target, outcome, "", &expected);
+    Ok(match suspect.allowed(target, &BTreeSet::new(), is_defined, &exam, &expected)? {
         Verdict::Bug(finding) => TargetAnswer::Failed(finding.detail),
         Verdict::Incomparable(why) => TargetAnswer::Lacks(why.to_string()),
         Verdict::Pass => TargetAnswer::Failed("its outputs are not those that the model declares".to_owned()),
     })
-}
-
-/// The verdict with the allowances that `run` makes for what a target declares: for what it says that it
-/// lacks, and for values that do not fit into what it computes in. Faults and other shapes are never excused.
-fn allowed(
-    trial: &Trial,
-    target: &Target,
-    outcome: &Outcome,
-    judged: Verdict,
-    expected: &Expected<'_>,
-) -> Result<Verdict, WorkerError> {
-    match judged {
-        Verdict::Bug(finding) if !matches!(finding.symptom, Symptom::Fault { .. }) => {
-            if !expected.has_other_shapes(outcome)
-                && let Some(why) = target.lacks(&trial.model, &BTreeSet::new())
-            {
-                return Ok(Verdict::Incomparable(Why::Widened(why)));
-            }
-            let inputs: Vec<Tensor> = trial.inputs.iter().map(|(_, tensor)| tensor.clone()).collect();
-            let suspect = Suspect::new(&trial.model, &inputs, target.profile);
-            suspect.settled(target, Verdict::Bug(finding), &Exam::new(target, outcome, "", expected))
-        }
-        verdict => Ok(verdict),
-    }
 }

@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 
 use ir::{NodeId, NodeKind};
+use ops::Model;
 use oracles::{Expected, Finding, Symptom, Verdict, Why, allowance, differential, judge_but};
 use worker::{Outcome, WorkerError};
 
@@ -37,7 +38,51 @@ impl<'e> Exam<'e> {
     }
 }
 
+/// The verdict after what a target says of itself. A user may run what it says that it lacks: then wrong numbers and refusals are excused;
+/// faults and other shapes are not, but for a dtype that it does not say that it takes. Of the model's nodes it does not see some.
+fn declared(
+    target: &Target,
+    model: &Model,
+    unseen: &BTreeSet<NodeId>,
+    expected: &Expected<'_>,
+    (judged, outcome): (Verdict, &Outcome),
+) -> Verdict {
+    let Verdict::Bug(finding) = judged else { return judged };
+    if let Some(why) = target.declines(model, unseen) {
+        return Verdict::Incomparable(Why::Unsupported(format!("{why}: {}", finding.detail)));
+    }
+    let may_be_excused =
+        !matches!(finding.symptom, Symptom::Fault { .. }) && !expected.has_other_shapes(outcome);
+    match may_be_excused.then(|| target.lacks(model, unseen)).flatten() {
+        Some(why) => Verdict::Incomparable(Why::Widened(why)),
+        None => Verdict::Bug(finding),
+    }
+}
+
 impl Suspect<'_> {
+    /// The verdict on a target that was asked without a campaign's care for what it lacks: by a user, on a model of his own or a saved one. After
+    /// what the target says of itself there are the allowances of campaigns. Of the model's nodes the target does not see some; `is_defined` says
+    /// whether all of it is defined on these inputs.
+    pub fn allowed(
+        &self,
+        target: &Target,
+        unseen: &BTreeSet<NodeId>,
+        is_defined: bool,
+        exam: &Exam<'_>,
+        expected: &Expected<'_>,
+    ) -> Result<Verdict, WorkerError> {
+        let judged = (exam.judge)(&BTreeSet::new());
+        let judged = declared(target, self.model, unseen, expected, (judged, exam.outcome));
+        let target = &target.in_a_hurry(&self.hurry);
+        Ok(match self.settled(target, judged, exam)? {
+            // Who is to blame decides whether it may refuse.
+            Verdict::Bug(finding) if finding.is_refusal() => {
+                self.conclude(target, is_defined, Verdict::Bug(finding), exam)?.0
+            }
+            settled => settled,
+        })
+    }
+
     /// The verdict after the allowances that need no culprit: for a lack that the target states, and for
     /// wrong outputs of a target that declares to compute in narrower integers. An answer "unsupported"
     /// becomes a refusal if the target lacks neither a known form nor an operator alone.

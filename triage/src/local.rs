@@ -25,6 +25,8 @@ use oracles::Verdict;
 use serde::Serialize;
 use worker::{Outcome, WorkerError};
 
+use crate::allowance::Exam;
+use crate::blame::Suspect;
 use crate::composite::{self, Composite, composites_with};
 use crate::forms;
 use crate::idle::NotRun;
@@ -193,7 +195,7 @@ impl Subject {
                 judged.why += &format!(", and alone it lacks the operator: {why}");
                 continue;
             }
-            let found = assessed(trial, target, &outcome).alone();
+            let found = assessed(trial, target, &outcome)?.alone();
             *judged = found.of(judged.node, judged.called.clone(), &judged.op, judged.types.clone());
         }
         Ok(())
@@ -211,7 +213,7 @@ impl Subject {
         let found = match problem.trial(target.profile) {
             Some(trial) => match trial.outcome(target)? {
                 Outcome::Unsupported { why } => OperatorResult::without(Standing::Untold, &why),
-                outcome => assessed(&trial, target, &outcome).alone(),
+                outcome => assessed(&trial, target, &outcome)?.alone(),
             },
             None => OperatorResult::without(Standing::Open, "it is not defined on these operands"),
         };
@@ -351,7 +353,8 @@ fn of_flat(target: &Target, flat: &Model, inputs: &[Tensor], large: Large) -> Re
     let told = TappedValues::by(target, flat, inputs, large)?;
     let operators = flat.graph.iter().filter(|(_, node)| matches!(node.kind, NodeKind::Operator(_)));
     let operators: Vec<NodeId> = operators.map(|(id, _)| id).collect();
-    let mut operators = threads::each(threads::all(), &operators, |&id| told.judge(target, flat, id));
+    let judged = threads::each(threads::all(), &operators, |&id| told.judge(target, flat, id));
+    let mut operators = judged.into_iter().collect::<Result<Vec<_>, _>>()?;
     for judged in operators.iter_mut().filter(|judged| judged.standing == Standing::Wrong) {
         if let Some(joined) = told.joined(target, flat, NodeId(judged.node))? {
             *judged = joined.of(judged.node, Called::default(), &judged.op, judged.types.clone());
@@ -398,7 +401,8 @@ fn compared(trial: &Trial, target: &Target, outcome: &Outcome) -> Vec<Comparison
     trial.outputs().filter_map(of).collect()
 }
 
-fn assessed(trial: &Trial, target: &Target, outcome: &Outcome) -> OperatorResult {
+/// The result of an operator alone, after all allowances.
+fn assessed(trial: &Trial, target: &Target, outcome: &Outcome) -> Result<OperatorResult, WorkerError> {
     let assessment = trial.assess(target, outcome);
     // One that is wrong ends where the first output is.
     let of_all = matches!(assessment.verdict, Verdict::Bug(_)).then(|| compared(trial, target, outcome));
@@ -406,23 +410,25 @@ fn assessed(trial: &Trial, target: &Target, outcome: &Outcome) -> OperatorResult
     let used = all.iter().map(|comparison| comparison.used).fold(0.0, f64::max);
     let elements = all.iter().map(|comparison| comparison.elements).sum();
     let undecided = elements - all.iter().map(Comparison::compared).sum::<usize>();
-    let (standing, why) = match &assessment.verdict {
-        Verdict::Bug(finding) if let Some(why) = target.declines(&trial.model, &BTreeSet::new()) => {
-            (Standing::Open, format!("{why}: {}", finding.detail))
-        }
-        Verdict::Bug(finding) if finding.is_refusal() && !trial.is_defined() => (
-            Standing::Open,
-            format!("it is undefined on these operands, and may be refused: {}", finding.detail),
-        ),
-        Verdict::Bug(finding) if finding.symptom.is_hang() => {
-            (Standing::Wrong, format!("{}: {}", finding.detail, target.patience()))
-        }
-        Verdict::Bug(finding) => (Standing::Wrong, finding.detail.clone()),
-        Verdict::Incomparable(why) => (Standing::Open, why.to_string()),
-        Verdict::Pass => match trial.doubts(target, outcome, &assessment).first() {
-            Some(doubt) => (Standing::Suspect, doubt.to_string()),
-            None => (Standing::Right, String::new()),
-        },
-    };
-    OperatorResult { standing, why, used, elements, undecided }
+    let inputs: Vec<Tensor> = trial.inputs.iter().map(|(_, tensor)| tensor.clone()).collect();
+    let expected = trial.expected();
+    let exam = Exam::new(target, outcome, "", &expected);
+    let suspect = Suspect::new(&trial.model, &inputs, target.profile);
+    let (standing, why) =
+        match suspect.allowed(target, &BTreeSet::new(), trial.is_defined(), &exam, &expected)? {
+            Verdict::Bug(finding) if finding.is_refusal() && !trial.is_defined() => (
+                Standing::Open,
+                format!("it is undefined on these operands, and may be refused: {}", finding.detail),
+            ),
+            Verdict::Bug(finding) if finding.symptom.is_hang() => {
+                (Standing::Wrong, format!("{}: {}", finding.detail, target.patience()))
+            }
+            Verdict::Bug(finding) => (Standing::Wrong, finding.detail),
+            Verdict::Incomparable(why) => (Standing::Open, why.to_string()),
+            Verdict::Pass => match trial.doubts(target, outcome, &assessment).first() {
+                Some(doubt) => (Standing::Suspect, doubt.to_string()),
+                None => (Standing::Right, String::new()),
+            },
+        };
+    Ok(OperatorResult { standing, why, used, elements, undecided })
 }

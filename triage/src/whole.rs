@@ -7,8 +7,9 @@ use std::rc::Rc;
 use std::time::Instant;
 
 use interp::{Bounded, Limits, Taps};
+use ir::Tensor;
 use oracles::doubt::root_mean_square;
-use oracles::{Afar, Assessment, Expected, Nearness, Verdict, Why};
+use oracles::{Afar, Expected, Nearness, Verdict, Why};
 use serde::Serialize;
 use worker::{Fault, Outcome, WorkerError};
 
@@ -161,7 +162,10 @@ impl Subject {
         }
         let started = Instant::now();
         let evaluation = interp::evaluate(&self.model, &self.inputs, target.profile, Taps::Outputs);
-        let Ok(evaluation) = evaluation else { return Ok(none) };
+        let evaluation = match evaluation {
+            Ok(evaluation) => evaluation,
+            Err(e) => return Ok(Whole { why: e.to_string(), ..none }),
+        };
         let reference_seconds = Some(started.elapsed().as_secs_f64());
         let trial = Trial::expecting(
             self.model.clone(),
@@ -184,25 +188,21 @@ impl Subject {
         target: &Target,
         outcome: &Outcome,
     ) -> Result<(WholeStanding, String), WorkerError> {
-        let assessment = trial.assess(target, outcome);
-        if let Verdict::Bug(finding) = &assessment.verdict
-            && let Some(why) = target.declines(&self.model, &self.unseen)
-        {
-            return Ok((WholeStanding::Unsupported, format!("{why}: {}", finding.detail)));
-        }
-        Ok(match outcome {
-            Outcome::Outputs(_) => of_outputs(trial, target, outcome, &assessment),
-            Outcome::Unsupported { why } => (WholeStanding::Unsupported, why.clone()),
-            Outcome::Rejected { message, .. } => {
-                match self.refusal(trial, target, outcome, assessment.verdict)? {
-                    Verdict::Bug(_) => (WholeStanding::Refused, message.clone()),
-                    Verdict::Incomparable(why @ (Why::Undefined | Why::Undecidable | Why::Undecided(_))) => {
-                        (WholeStanding::Open, format!("{why}: {message}"))
-                    }
-                    Verdict::Incomparable(_) | Verdict::Pass => (WholeStanding::Unsupported, message.clone()),
-                }
+        let allowed = self.allowed(trial, target, outcome)?;
+        Ok(match (outcome, allowed) {
+            (_, Verdict::Incomparable(Why::Widened(why) | Why::Unsupported(why))) => {
+                (WholeStanding::Unsupported, why)
             }
-            Outcome::Fault(fault) => (WholeStanding::Failed, failure(target, fault)),
+            (Outcome::Outputs(outputs), allowed) => of_outputs(trial, target, outputs, allowed),
+            (Outcome::Unsupported { why }, _) => (WholeStanding::Unsupported, why.clone()),
+            (Outcome::Rejected { message, .. }, Verdict::Bug(_)) => (WholeStanding::Refused, message.clone()),
+            (Outcome::Rejected { message, .. }, Verdict::Incomparable(why)) => {
+                (WholeStanding::Open, format!("{why}: {message}"))
+            }
+            (Outcome::Rejected { message, .. }, Verdict::Pass) => {
+                (WholeStanding::Unsupported, message.clone())
+            }
+            (Outcome::Fault(fault), _) => (WholeStanding::Failed, failure(target, fault)),
         })
     }
 
@@ -227,21 +227,12 @@ impl Subject {
         }
     }
 
-    /// The verdict on a refusal, as `run` has it: what a target declares that it lacks, and what is undefined, it may refuse.
-    fn refusal(
-        &self,
-        trial: &Trial,
-        target: &Target,
-        outcome: &Outcome,
-        verdict: Verdict,
-    ) -> Result<Verdict, WorkerError> {
-        if let Some(why) = target.lacks(&self.model, &self.unseen) {
-            return Ok(Verdict::Incomparable(Why::Widened(why)));
-        }
+    /// The verdict after all allowances, as `run` has it.
+    fn allowed(&self, trial: &Trial, target: &Target, outcome: &Outcome) -> Result<Verdict, WorkerError> {
         let suspect = Suspect::new(&self.model, &self.inputs, target.profile);
         let expected = trial.expected();
         let exam = Exam::new(target, outcome, "", &expected);
-        Ok(suspect.conclude(target, trial.is_defined(), verdict, &exam)?.0)
+        suspect.allowed(target, &self.unseen, trial.is_defined(), &exam, &expected)
     }
 }
 
@@ -253,19 +244,17 @@ fn failure(target: &Target, fault: &Fault) -> String {
     }
 }
 
-/// How outputs stand.
+/// How outputs stand, on which this is the verdict.
 fn of_outputs(
     trial: &Trial,
     target: &Target,
-    outcome: &Outcome,
-    assessment: &Assessment,
+    outputs: &[(String, Tensor)],
+    verdict: Verdict,
 ) -> (WholeStanding, String) {
-    match &assessment.verdict {
-        Verdict::Bug(finding) => (WholeStanding::Wrong, finding.detail.clone()),
+    let outcome = &Outcome::Outputs(outputs.to_vec());
+    match verdict {
+        Verdict::Bug(finding) => (WholeStanding::Wrong, finding.detail),
         Verdict::Incomparable(Why::Undecidable) => {
-            let Outcome::Outputs(outputs) = outcome else {
-                return (WholeStanding::Open, Why::Undecidable.to_string());
-            };
             let afar = Afar::of(outputs, &trial.expected(), &trial.limits(target));
             let answer = match afar.nearness() {
                 Nearness::Untold => WholeStanding::Open,
@@ -275,30 +264,47 @@ fn of_outputs(
             (answer, afar.to_string())
         }
         Verdict::Incomparable(why) => (WholeStanding::Open, why.to_string()),
-        Verdict::Pass => match trial.doubts(target, outcome, assessment).first() {
+        Verdict::Pass => match trial.doubts(target, outcome, &trial.assess(target, outcome)).first() {
             Some(doubt) => (WholeStanding::Suspect, doubt.to_string()),
             None => match unproved(outcome, &trial.expected(), || trial.limits(target)) {
-                Some(why) => (WholeStanding::Plausible, why),
+                Some((Nearness::Far, why)) => (WholeStanding::Suspect, why),
+                Some((_, why)) => (WholeStanding::Plausible, why),
                 None => (WholeStanding::Right, String::new()),
             },
         },
     }
 }
 
-/// Why an answer that is within its bounds, and not suspect, is no more than plausible: the bounds are wider than the values, so that
-/// nearly any answer is within them. `None` where they say something, or where good implementations have no narrower limits either.
+/// What else there is to say of an answer that is within its bounds, and not suspect there. Elements of which these say nothing, beside
+/// others that they decide, may be further off than good implementations are: then it is suspect. Where bounds are wider than the
+/// values, or all of an output is undecidable, it is no more than plausible. `None` where they say something, or where
+/// good implementations have no narrower limits either.
 pub fn unproved(
     outcome: &Outcome,
     expected: &Expected<'_>,
     limits: impl FnOnce() -> Rc<[Limits]>,
-) -> Option<String> {
+) -> Option<(Nearness, String)> {
     let Outcome::Outputs(outputs) = outcome else { return None };
-    let mut reaches = expected.names.iter().zip(expected.outputs).map(|(name, of)| Reach::of(name, of));
-    if reaches.any(|reach| reach.says_something()) {
+    let reaches: Vec<Reach> =
+        expected.names.iter().zip(expected.outputs).map(|(name, of)| Reach::of(name, of)).collect();
+    let says_nothing = !reaches.iter().any(Reach::says_something);
+    if !says_nothing && reaches.iter().all(|reach| reach.undecided == 0) {
         return None;
     }
-    let afar = Afar::of(outputs, expected, &limits());
-    (afar.nearness() == Nearness::Near).then(|| format!("bounds are wider than the values; {}", afar.near()))
+    let limits = limits();
+    let beside = Afar::of_undecidable(outputs, expected, &limits);
+    if beside.nearness() == Nearness::Far {
+        return Some((Nearness::Far, beside.to_string()));
+    }
+    if !says_nothing {
+        let is_open = |reach: &Reach| reach.elements > 0 && reach.undecided == reach.elements;
+        let is_near = beside.nearness() == Nearness::Near && reaches.iter().any(is_open);
+        let why = || format!("all of an output is undecidable; {}", beside.near());
+        return is_near.then(|| (Nearness::Near, why()));
+    }
+    let afar = Afar::of(outputs, expected, &limits);
+    let why = || format!("bounds are wider than the values; {}", afar.near());
+    (afar.nearness() == Nearness::Near).then(|| (Nearness::Near, why()))
 }
 
 #[cfg(test)]
@@ -309,8 +315,7 @@ mod tests {
 
     fn reach(values: [f64; 3], error: &[f64]) -> Reach {
         let tensor = Tensor::from_f64_fn(&Type::new(DType::F64, [3]), |i| values[i]);
-        let (undefined, overflown) = (Vec::new(), Vec::new());
-        Reach::of("y", &Bounded { tensor, error: error.to_vec(), undefined, overflown, is_open: false })
+        Reach::of("y", &Bounded::within(tensor, error.to_vec()))
     }
 
     #[test]

@@ -19,9 +19,13 @@ impl Whole<'_> {
     pub(crate) fn reason(&self, nodes: &[NodeId], symptom: &Symptom) -> Result<Blamed, WorkerError> {
         for (last, &node) in nodes.iter().enumerate() {
             let Some((model, inputs)) = self.righted(&nodes[..=last]) else { break };
-            let trial = Trial::of(model, inputs, self.target.profile);
-            let found = trial.map(|trial| trial.run(self.target)).transpose()?.flatten();
-            if !found.is_some_and(|(found, _)| same_kind(&found.symptom, symptom)) {
+            let Some(trial) = Trial::of(model, inputs, self.target.profile) else { break };
+            let is_over = match trial.run(self.target)? {
+                None => true,
+                // What hangs does not show that it is over.
+                Some((found, _)) => !found.symptom.is_hang() && !same_kind(&found.symptom, symptom),
+            };
+            if is_over {
                 return Ok(self.of_wrong_type(node));
             }
         }

@@ -89,7 +89,7 @@ fn constants_are_replaced_only_where_they_are_free() {
     assert!(held.to_f64s().iter().all(|&v| v != 0.0));
 }
 
-/// ln(-|x|)^w, where w is a constant: no values help.
+/// ln(-|x|) / w, where w is a constant: no values help.
 fn hopeless() -> (Model, ir::NodeId) {
     let mut g = Graph::new();
     let x = g.variable("x0", f32s(&[3]));

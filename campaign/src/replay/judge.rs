@@ -13,7 +13,7 @@ use onnx::import::{Imported, Origin};
 use onnx::program::Program;
 use onnx::proto::decode_shared;
 use ops::Model;
-use oracles::{Afar, Expected, Nearness, Symptom, Verdict, Why, assess, judge};
+use oracles::{Afar, Expected, Nearness, Verdict, Why, assess, judge};
 use worker::{Outcome, Run, WorkerError};
 
 use super::result::{Grade, Judgement};
@@ -181,7 +181,7 @@ impl Reference {
             Verdict::Incomparable(Why::Undefined) => Ok(verdict(&judged).with(self.undefined_at(target))),
             Verdict::Bug(_) | Verdict::Incomparable(_) => Ok(verdict(&judged)),
         });
-        judged.unwrap_or_else(|e| Judgement::new(Grade::Crash, e.to_string()))
+        judged.unwrap_or_else(|e| Judgement::trouble(&e))
     }
 
     /// The judgement of an answer of which no element is decidable.
@@ -227,7 +227,8 @@ impl Reference {
         let assessment = assess(&target.backend, &target.level, outcome, expected);
         let Some(mut doubted) = suspect.doubted(target, &assessment, outcome, expected) else {
             return Ok(match unproved(outcome, expected, || suspect.limits(target)) {
-                Some(why) => Judgement::new(Grade::Plausible, why),
+                Some((Nearness::Far, why)) => Judgement::new(Grade::Suspect, why),
+                Some((_, why)) => Judgement::new(Grade::Plausible, why),
                 None => verdict(&Verdict::Pass),
             });
         };
@@ -249,7 +250,7 @@ impl Reference {
         }
         match self.signatures(target, ran) {
             Ok(signatures) => Judgement { signatures, ..judged },
-            Err(e) => Judgement::new(Grade::Crash, e.to_string()),
+            Err(e) => judged.with(Some(format!("what a campaign calls it is not known: {e}"))),
         }
     }
 
@@ -337,37 +338,15 @@ impl Reference {
         target.declines(&self.replayed.model, &self.replayed.unseen)
     }
 
-    /// The verdict after the allowances of a campaign and two more. The user may run what an engine says that
-    /// it lacks: then wrong numbers and refusals are excused; faults and other shapes are not, but for a dtype that
-    /// the engine does not say that it takes.
+    /// The verdict after all allowances.
     fn allowed(
         &self,
         target: &Target,
         outcome: &Outcome,
         expected: &Expected<'_>,
     ) -> Result<Verdict, WorkerError> {
-        let judged = judge(&target.backend, &target.level, outcome, expected);
-        if let Verdict::Bug(finding) = &judged
-            && let Some(why) = self.declined(target)
-        {
-            return Ok(Verdict::Incomparable(Why::Unsupported(format!("{why}: {}", finding.detail))));
-        }
-        if let Verdict::Bug(finding) = &judged
-            && !matches!(finding.symptom, Symptom::Fault { .. })
-            && !expected.has_other_shapes(outcome)
-            && let Some(why) = target.lacks(&self.replayed.model, &self.replayed.unseen)
-        {
-            return Ok(Verdict::Incomparable(Why::Widened(why)));
-        }
-        let suspect = self.suspect(target);
-        let target = &target.in_a_hurry(&suspect.hurry);
         let exam = Exam::new(target, outcome, "", expected);
-        Ok(match suspect.settled(target, judged, &exam)? {
-            // Who is to blame decides whether it may refuse.
-            Verdict::Bug(finding) if finding.is_refusal() => {
-                suspect.conclude(target, self.evaluation.is_defined(), Verdict::Bug(finding), &exam)?.0
-            }
-            settled => settled,
-        })
+        let is_defined = self.evaluation.is_defined();
+        self.suspect(target).allowed(target, &self.replayed.unseen, is_defined, &exam, expected)
     }
 }

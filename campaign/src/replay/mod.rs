@@ -33,7 +33,7 @@ use harness::validity::Relaxed;
 use triage::folder::{About, DERIVED};
 pub use triage::invent::UserInputs;
 use triage::invent::{DrawnInputs, NoInputs};
-use triage::oracle::Oracles;
+use triage::oracle::{NoReplay, Oracles};
 use triage::whole::NO_OUTPUTS;
 use triage::{NotRun, invent, oracle, stored};
 use worker::WorkerError;
@@ -208,10 +208,9 @@ fn one(path: &Path, name: &Path, how: &Replay<'_>, of_some: &BTreeSet<String>) -
         match invent::invent(&mut folder, &given, how.seed) {
             Ok(invented) => {
                 if let Some(Err(e)) = how.out.map(|out| written::inputs(&out.join(name), &invented.set)) {
-                    return everywhere(Judgement::new(
-                        Grade::Crash,
-                        format!("the inputs cannot be written: {e}"),
-                    ));
+                    return everywhere(Judgement::trouble(&format_args!(
+                        "the inputs cannot be written: {e}"
+                    )));
                 }
                 sets.push(invented.set);
                 (drawn, misdeclared) = (invented.drawn, invented.misdeclared);
@@ -287,19 +286,22 @@ impl ReplayedCase<'_> {
 
     /// The judgement that stands for the case on a target: the worst of its data sets and of what else is asked.
     fn worst(&self, target: &Target, judged: Vec<Judgement>) -> Judgement {
-        let asked = self.about.check.as_ref().map(|check| again(self.folder, check, target));
+        let asked = self.about.check.as_ref().and_then(|check| again(self.folder, check, target));
         let all = judged.into_iter().chain(asked).max_by_key(|judgement| judgement.grade);
         let none = || Judgement::new(Grade::Undecidable, "no question that was asked has an answer");
         all.map_or_else(none, |judgement| judgement.with_time_of(target))
     }
 }
 
-/// The question that a case was saved for, once more.
-fn again(folder: &CaseFolder, check: &Check, target: &Target) -> Judgement {
+/// The question that a case was saved for, once more; `None` where it is none to this target.
+fn again(folder: &CaseFolder, check: &Check, target: &Target) -> Option<Judgement> {
     match oracle::replay(folder, check, target) {
-        Ok(judged) => verdict(&judged),
-        Err(why) => {
-            Judgement::new(Grade::Broken, format!("the question {check} cannot be asked again: {why}"))
+        Ok(judged) => Some(verdict(&judged)),
+        Err(NoReplay::Inapplicable(_)) => None,
+        Err(NoReplay::Worker(e)) => Some(Judgement::trouble(&e)),
+        Err(NoReplay::Unusable(why)) => {
+            let why = format!("the question {check} cannot be asked again: {why}");
+            Some(Judgement::new(Grade::Broken, why))
         }
     }
 }
@@ -313,8 +315,7 @@ pub(crate) fn asked(folder: &CaseFolder, relaxed: &Relaxed, target: &Target) -> 
 }
 
 fn ask(folder: &CaseFolder, relaxed: &Relaxed, target: &Target) -> Judgement {
-    asked(folder, relaxed, target)
-        .map_or_else(|e| Judgement::new(Grade::Crash, e.to_string()), |judged| verdict(&judged))
+    asked(folder, relaxed, target).map_or_else(|e| Judgement::trouble(&e), |judged| verdict(&judged))
 }
 
 /// What it means that there are no inputs for a model that comes without. No backend was asked.
@@ -370,11 +371,10 @@ impl Exercise<'_> {
         if interface.outputs.is_empty() {
             return Err(Judgement::new(Grade::Unsupported, NO_OUTPUTS));
         }
-        let crash = |why: String| Judgement::new(Grade::Crash, why);
-        let ran = target.run(model, &inputs, &interface).map_err(|e| crash(e.to_string()))?;
+        let ran = target.run(model, &inputs, &interface).map_err(|e| Judgement::trouble(&e))?;
         if let Some(out) = how.out {
             written::outputs(out, name, target, number, &interface.outputs, &ran)
-                .map_err(|e| crash(format!("the outputs cannot be written: {e}")))?;
+                .map_err(|e| Judgement::trouble(&format_args!("the outputs cannot be written: {e}")))?;
         }
         let stored = about.rtol.zip(about.atol).map(|(relative, absolute)| Tolerance { relative, absolute });
         let tolerance = how.tolerance.or(stored);
@@ -396,7 +396,7 @@ impl Exercise<'_> {
             return Ok((judged, Vec::new()));
         };
         let stream = Stream::new(how.seed).child("case").at(number as u64);
-        let answers = reference.ask(how, target, &ran, stream).map_err(|e| crash(e.to_string()))?;
+        let answers = reference.ask(how, target, &ran, stream).map_err(|e| Judgement::trouble(&e))?;
         Ok((judged, answers.into_iter().map(OracleResult::of).collect()))
     }
 }

@@ -28,6 +28,10 @@ pub enum Grade {
     NoReference,
     /// The backend lacks something, or says that it computes in a narrower dtype than the case needs.
     Unsupported,
+    /// The case cannot be used: a file of it is corrupt or missing, or its model is not valid.
+    Broken,
+    /// Something went wrong on this side: the backend's worker does not start, or a file cannot be written. It says nothing about either.
+    Trouble,
     /// The outputs are wrong.
     Mismatch,
     /// The backend gives outputs for an invalid model.
@@ -40,13 +44,11 @@ pub enum Grade {
     Timeout,
     /// The backend takes much longer than for what is next to it.
     Slow,
-    /// The case cannot be used: a file of it is corrupt or missing, or its model is not valid.
-    Broken,
 }
 
 impl Grade {
     /// All of them, in the order in which they are told.
-    const ALL: [Self; 13] = [
+    const ALL: [Self; 14] = [
         Self::Pass,
         Self::Plausible,
         Self::Suspect,
@@ -60,6 +62,7 @@ impl Grade {
         Self::Undecidable,
         Self::NoReference,
         Self::Broken,
+        Self::Trouble,
     ];
 
     /// The word for it.
@@ -78,6 +81,7 @@ impl Grade {
             Self::Timeout => "timeout",
             Self::Slow => "slow",
             Self::Broken => "broken",
+            Self::Trouble => "trouble",
         }
     }
 }
@@ -95,7 +99,8 @@ impl Grade {
             | Self::Suspect
             | Self::NoReference
             | Self::Unsupported
-            | Self::Broken => false,
+            | Self::Broken
+            | Self::Trouble => false,
         }
     }
 }
@@ -115,6 +120,11 @@ pub(crate) struct Judgement {
 impl Judgement {
     pub(super) fn new(grade: Grade, why: impl Into<String>) -> Self {
         Self { grade, why: why.into(), signatures: Vec::new(), names_suspects: false }
+    }
+
+    /// Nothing of a backend: something went wrong on this side.
+    pub(super) fn trouble(why: &dyn std::fmt::Display) -> Self {
+        Self::new(Grade::Trouble, why.to_string())
     }
 
     /// This judgement, with what else there is to say of why.
@@ -151,6 +161,7 @@ pub struct Counts {
     pub undecidable: u64,
     pub no_reference: u64,
     pub broken: u64,
+    pub trouble: u64,
 }
 
 impl Counts {
@@ -169,6 +180,7 @@ impl Counts {
             Grade::Undecidable => &mut self.undecidable,
             Grade::NoReference => &mut self.no_reference,
             Grade::Broken => &mut self.broken,
+            Grade::Trouble => &mut self.trouble,
         }
     }
 
@@ -283,6 +295,7 @@ impl Replayed {
         let told = match grade {
             Grade::Pass | Grade::Plausible | Grade::Suspect => TestResult::Passed,
             Grade::Undecidable | Grade::NoReference | Grade::Unsupported => TestResult::Skipped(why.clone()),
+            Grade::Trouble => TestResult::Error(grade.name().to_owned(), why.clone()),
             failed => TestResult::Failed(failed.name().to_owned(), why.clone()),
         };
         self.results.push(TestCase {
@@ -308,6 +321,11 @@ impl Replayed {
             self.not_passing.iter().filter(|case| case.outcome == Grade::Broken).collect();
         broken.dedup_by(|a, b| a.case == b.case);
         broken
+    }
+
+    /// Where something went wrong on this side.
+    pub fn troubles(&self) -> impl Iterator<Item = &NotPassing> {
+        self.not_passing.iter().filter(|case| case.outcome == Grade::Trouble)
     }
 
     /// The backends that gave nothing that was compared.

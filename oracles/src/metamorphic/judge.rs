@@ -174,14 +174,7 @@ mod tests {
         original: &[f64],
         actual: &[f64],
     ) -> Verdict {
-        let judged = Bounded {
-            tensor: tensor(values),
-            error: error.to_vec(),
-            undefined: vec![],
-            overflown: Vec::new(),
-            is_open: false,
-        };
-        let (names, outputs) = (["y".to_owned()], [judged]);
+        let (names, outputs) = (["y".to_owned()], [Bounded::within(tensor(values), error.to_vec())]);
         let pair = Pair {
             backend: "e",
             level: "l",
@@ -238,16 +231,7 @@ mod tests {
 
     #[test]
     fn refusing_the_rewritten_model_is_a_bug() {
-        let (names, outputs) = (
-            ["y".to_owned()],
-            [Bounded {
-                tensor: tensor(&[1.0]),
-                error: vec![],
-                undefined: vec![],
-                overflown: Vec::new(),
-                is_open: false,
-            }],
-        );
+        let (names, outputs) = (["y".to_owned()], [Bounded::within(tensor(&[1.0]), Vec::new())]);
         let pair = Pair {
             backend: "e",
             level: "l",

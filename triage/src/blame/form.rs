@@ -83,7 +83,7 @@ impl Suspect<'_> {
         for Composite { name, types, problem, .. } in composites(plain.as_ref().unwrap_or(program), &inputs) {
             let trial = problem.trial(self.profile);
             let Some(trial) = &trial else { continue };
-            let Ok(Some(shown)) = shown(target, finding, trial) else { continue };
+            let Some(shown) = shown(target, finding, trial)? else { continue };
             let types: Vec<Option<&Type>> = types.iter().map(Option::as_ref).collect();
             let culprit = Some(Culprit::alone(&name, &types));
             let alone = Some(Alone { problem, shown: Some(Box::new(shown)) });

@@ -45,14 +45,14 @@ impl TappedValues {
     }
 
     /// How the result of an operator stands.
-    pub(super) fn judge(&self, target: &Target, flat: &Model, id: NodeId) -> Judged {
+    pub(super) fn judge(&self, target: &Target, flat: &Model, id: NodeId) -> Result<Judged, WorkerError> {
         let node = flat.graph.node(id);
         let op = match &node.kind {
             NodeKind::Operator(op) => op.name().to_owned(),
             NodeKind::Variable { .. } | NodeKind::Constant(_) | NodeKind::Call(_) => String::new(),
         };
         let types = node.outputs.iter().map(ToString::to_string).collect();
-        self.found(target, flat, id).of(id.0, Called::default(), &op, types)
+        Ok(self.found(target, flat, id)?.of(id.0, Called::default(), &op, types))
     }
 
     /// The results of an operator, as it gives them alone.
@@ -82,15 +82,15 @@ impl TappedValues {
         let (Some(alone), Some(both), Some(results)) = (alone, both, self.results(flat, id)) else {
             return Ok(None);
         };
-        if assessed(&alone, target, &alone.outcome(target)?).standing != Standing::Right {
+        if assessed(&alone, target, &alone.outcome(target)?)?.standing != Standing::Right {
             return Ok(None);
         }
-        let found = assessed(&both, target, &Outcome::Outputs(results));
+        let found = assessed(&both, target, &Outcome::Outputs(results))?;
         Ok((found.standing == Standing::Right).then(|| OperatorResult { why: JOINED.to_owned(), ..found }))
     }
 
-    fn found(&self, target: &Target, flat: &Model, id: NodeId) -> OperatorResult {
-        let untold = |why: &str| OperatorResult::without(Standing::Untold, why);
+    fn found(&self, target: &Target, flat: &Model, id: NodeId) -> Result<OperatorResult, WorkerError> {
+        let untold = |why: &str| Ok(OperatorResult::without(Standing::Untold, why));
         let Some(results) = self.results(flat, id) else { return untold("its result is not told") };
         let Some((model, inputs)) = isolate_on(flat, id, &|operand| self.values.get(&operand).cloned())
         else {
@@ -102,10 +102,10 @@ impl TappedValues {
         }
         let _elements = match self.means.bear(&model, Taps::Outputs) {
             Ok(elements) => self.elements.take(elements),
-            Err(why) => return OperatorResult::without(Standing::Dear, &why),
+            Err(why) => return Ok(OperatorResult::without(Standing::Dear, &why)),
         };
         let Some(trial) = Trial::of(model, inputs, target.profile) else {
-            return OperatorResult::without(Standing::Open, "it is not defined on these operands");
+            return Ok(OperatorResult::without(Standing::Open, "it is not defined on these operands"));
         };
         assessed(&trial, target, &Outcome::Outputs(results))
     }

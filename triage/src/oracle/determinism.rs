@@ -13,7 +13,7 @@ use rand::RngExt;
 use worker::{Outcome, Run, WorkerError};
 
 use super::saved::Saved;
-use super::{AskError, Extent, Oracle, OracleAnswer, Question};
+use super::{AskError, Extent, NoReplay, Oracle, OracleAnswer, Question};
 use harness::target::Target;
 
 /// Does a case give the same once more?
@@ -106,9 +106,9 @@ fn answer(question: &Question<'_>, name: &str, place: Where) -> Result<OracleAns
 }
 
 /// Asks the same of a saved case.
-pub(crate) fn replay(folder: &CaseFolder, check: &Check, target: &Target) -> Result<Verdict, String> {
+pub(crate) fn replay(folder: &CaseFolder, check: &Check, target: &Target) -> Result<Verdict, NoReplay> {
     let place = ALL.iter().find(|(name, _)| *name == check.name);
-    let (_, place) = place.ok_or_else(|| format!("there is no question `{}`", check.name))?;
+    let (_, place) = place.ok_or_else(|| NoReplay::no_question(&check.name))?;
     let saved = Saved::load(folder, target.profile)?;
     let first = saved.run(target)?;
     let second = saved.run_by(|onnx, inputs, interface| place.run(target, onnx, inputs, interface))?;

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use interp::{Bounded, Taps};
-use ir::{Interface, Tensor};
+use ir::{Interface, NodeId, Tensor};
 use onnx::import::draws;
 use onnx::{CaseFolder, Imported};
 use ops::Model;
@@ -12,7 +12,8 @@ use oracles::{Check, Expected, Verdict, Why};
 use rand::seq::SliceRandom;
 use worker::Outcome;
 
-use super::{AskError, Extent, Oracle, OracleAnswer, Question, Rewritten, relation};
+use super::saved::Saved;
+use super::{AskError, Extent, NoReplay, Oracle, OracleAnswer, Question, Rewritten, relation};
 use crate::allowance::Exam;
 use crate::blame::Suspect;
 use harness::case::{self, Case};
@@ -157,33 +158,38 @@ fn outputs(model: &Model, inputs: &[Tensor]) -> Vec<(String, Tensor)> {
     interp::evaluate_plain(model, inputs).map(|all| names.zip(all).collect()).unwrap_or_default()
 }
 
-/// Asks the same of a saved case once more: its two models on a target. The error is a verdict's place in words, where
-/// the folder does not hold what is needed.
-pub(crate) fn replay(folder: &CaseFolder, check: &Check, target: &Target) -> Result<Verdict, String> {
-    let relation = relation(&check.name).map_err(|e| e.to_string())?;
-    let form = folder.rewritten.as_deref().ok_or("the folder has no `rewritten` model")?;
-    let first = load(folder)?;
-    let evaluation = interp::evaluate(&first.model, &first.inputs, target.profile, Taps::Outputs);
-    let evaluation = evaluation.map_err(|e| e.to_string())?;
-    let names: Vec<String> = first.model.graph.outputs.iter().map(|o| o.name.clone()).collect();
-    let expected = Expected { names: &names, outputs: &evaluation.outputs, profile: target.profile };
-    let run = |onnx: &[u8], Loaded { model, interface, inputs }: &Loaded| {
-        let named = case::named(model, inputs.clone());
-        target.run(onnx, &named, interface).map_err(|e| e.to_string())
-    };
-    let Outcome::Outputs(original) = run(&folder.model, &first)?.outcome else {
+/// Asks a saved case once more: its two models on a target.
+pub(crate) fn replay(folder: &CaseFolder, check: &Check, target: &Target) -> Result<Verdict, NoReplay> {
+    let relation = relation(&check.name).map_err(|e| NoReplay::Unusable(e.to_string()))?;
+    let no_second = || NoReplay::Unusable("the folder has no `rewritten` model".to_owned());
+    let form = folder.rewritten.as_deref().ok_or_else(no_second)?;
+    let first = Saved::load(folder, target.profile)?;
+    let Outcome::Outputs(original) = first.run(target)? else {
         return Ok(Verdict::Incomparable(Why::Undecided("the original has no outputs".to_owned())));
     };
-    let second = load(form)?;
-    let rewritten = run(&form.model, &second)?.outcome;
-    let subject = Subject { model: second.model, inputs: second.inputs };
-    Ok(judge(target, relation, &expected, &original, &rewritten, &subject, &BTreeSet::new()))
+    let Loaded { model, interface, inputs, unseen } = load(form).map_err(NoReplay::Unusable)?;
+    let lacks = || target.declines(&model, &unseen).or_else(|| target.lacks(&model, &unseen));
+    let lacking = lacks().map(|why| Verdict::Incomparable(Why::Unsupported(why)));
+    let outcome = target.run(&form.model, &case::named(&model, inputs.clone()), &interface)?.outcome;
+    let subject = Subject { model, inputs };
+    let judged = |but: &BTreeSet<String>| {
+        judge(target, relation, &first.expected(), &original, &outcome, &subject, but)
+    };
+    let verdict = judged(&BTreeSet::new());
+    if let (Verdict::Bug(_), Some(lacking)) = (&verdict, lacking) {
+        return Ok(lacking);
+    }
+    let suspect = Suspect::new(&subject.model, &subject.inputs, target.profile);
+    let exam = Exam { outcome: &outcome, judge: Box::new(judged) };
+    Ok(suspect.settled(target, verdict, &exam)?)
 }
 
 /// What a folder's program leads to.
 pub(super) struct Loaded {
     pub(super) model: Model,
     pub(super) interface: Interface,
+    /// The nodes of it that targets do not see.
+    pub(super) unseen: BTreeSet<NodeId>,
     /// The values of the model's variables, in order.
     pub(super) inputs: Vec<Tensor>,
 }
@@ -191,8 +197,10 @@ pub(super) struct Loaded {
 /// The model and the inputs of a folder, within what the reference can do.
 pub(super) fn load(folder: &CaseFolder) -> Result<Loaded, String> {
     let known = case::known_inputs(folder);
-    let Imported { model, interface, .. } = case::import(&folder.model, &known).map_err(|e| e.to_string())?;
+    let imported = case::import(&folder.model, &known).map_err(|e| e.to_string())?;
+    let unseen = imported.unseen();
+    let Imported { model, interface, .. } = imported;
     reference::affordable(&model)?;
     let inputs = reference::bind(&model, &known)?;
-    Ok(Loaded { model, interface, inputs })
+    Ok(Loaded { model, interface, unseen, inputs })
 }

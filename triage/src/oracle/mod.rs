@@ -251,15 +251,35 @@ impl Oracles {
     }
 }
 
-/// Asks a saved case the same question again. Fails, in words, where the folder lacks what that takes.
-pub fn replay(folder: &CaseFolder, check: &Check, target: &Target) -> Result<Verdict, String> {
+/// Why a saved case cannot be asked its question again.
+#[derive(Debug, thiserror::Error)]
+pub enum NoReplay {
+    /// It is none to this target: one about a level that its engine does not have, say.
+    #[error("{0}")]
+    Inapplicable(String),
+    /// The folder lacks what it takes, or there is no such question.
+    #[error("{0}")]
+    Unusable(String),
+    /// The target's worker is gone.
+    #[error(transparent)]
+    Worker(#[from] WorkerError),
+}
+
+impl NoReplay {
+    fn no_question(name: &str) -> Self {
+        Self::Unusable(format!("there is no question `{name}`"))
+    }
+}
+
+/// Asks a saved case the same question again. What the target declares, and what campaigns allow, is allowed.
+pub fn replay(folder: &CaseFolder, check: &Check, target: &Target) -> Result<Verdict, NoReplay> {
     match check.oracle.as_str() {
         Metamorphic::NAME => metamorphic::replay(folder, check, target),
         Optimiser::NAME => optimiser::replay(folder, check, target),
         Determinism::NAME => determinism::replay(folder, check, target),
         RoundTrip::NAME => roundtrip::replay(folder, check, target),
         Performance::NAME => performance::replay(folder, check, target),
-        name => Err(OracleError::Unknown { name: name.to_owned() }.to_string()),
+        name => Err(NoReplay::Unusable(OracleError::Unknown { name: name.to_owned() }.to_string())),
     }
 }
 

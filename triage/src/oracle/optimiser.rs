@@ -3,8 +3,8 @@
 //! Comparison with the reference says at each level whether an answer is wrong. This oracle says which level is to
 //! blame. Where a level is wrong, the levels below it run too, from the unoptimised one upwards. If that is right, the
 //! first level that is wrong in the same way is the culprit, and the finding is said to be of that level. A
-//! crash or a refusal at one level alone is a finding like any other. If the unoptimised model is wrong too, the
-//! optimiser is not at fault, and the finding is left to the reference.
+//! crash or a refusal at one level alone is a finding like any other. If the unoptimised model is wrong too, in whatever
+//! way, or lacked, nothing shows that the optimiser is at fault, and the finding is left to the reference.
 //!
 //! Two answers within the bounds agree, however their bits differ: a fusion may round elsewhere.
 
@@ -13,7 +13,7 @@ use oracles::{Check, Expected, Verdict, Why, judge};
 use worker::Outcome;
 
 use super::saved::Saved;
-use super::{AskError, Oracle, OracleAnswer, Question};
+use super::{AskError, NoReplay, Oracle, OracleAnswer, Question};
 use crate::allowance::Exam;
 use crate::symptom_match::same_kind;
 use harness::target::Target;
@@ -56,10 +56,10 @@ impl Oracle for Optimiser {
         for (number, lower) in below.iter().enumerate() {
             let ran = lower.run(&question.case.onnx, &question.case.inputs, question.interface)?;
             let verdict = verdict(lower, &ran.outcome, expected).with_stderr(&ran.stderr);
+            if number == 0 && !is_answered(&verdict) {
+                return Ok(vec![OracleAnswer { verdict: Some(not_its_fault()), ..answer }]);
+            }
             if is_same(&verdict, &culprit.1) {
-                if number == 0 {
-                    return Ok(vec![OracleAnswer { verdict: Some(not_its_fault()), ..answer }]);
-                }
                 culprit = (lower.clone(), verdict, ran.outcome, ran.stderr);
                 break;
             }
@@ -89,18 +89,30 @@ fn is_same(one: &Verdict, other: &Verdict) -> bool {
     }
 }
 
+/// Whether there are outputs of which nothing is known to be wrong.
+fn is_answered(verdict: &Verdict) -> bool {
+    match verdict {
+        Verdict::Pass => true,
+        Verdict::Bug(_) | Verdict::Incomparable(Why::Unsupported(_) | Why::Widened(_)) => false,
+        Verdict::Incomparable(Why::Undecidable | Why::Undefined | Why::Undecided(_)) => true,
+    }
+}
+
 /// Asks of a saved case whether this level is wrong and the unoptimised one is not.
-pub(crate) fn replay(folder: &CaseFolder, check: &Check, target: &Target) -> Result<Verdict, String> {
-    let culprit =
-        target.at_level(&check.name).ok_or_else(|| format!("there is no level `{}`", check.name))?;
+pub(crate) fn replay(folder: &CaseFolder, check: &Check, target: &Target) -> Result<Verdict, NoReplay> {
+    let no_level = || NoReplay::Inapplicable(format!("there is no level `{}`", check.name));
+    let culprit = target.at_level(&check.name).ok_or_else(no_level)?;
     let below = culprit.below();
-    let unoptimised = below.first().ok_or("the level is the unoptimised one")?;
+    let Some(unoptimised) = below.first() else {
+        return Err(NoReplay::Inapplicable("the level is the unoptimised one".to_owned()));
+    };
     let saved = Saved::load(folder, target.profile)?;
-    let judged = |target: &Target| Ok::<_, String>(verdict(target, &saved.run(target)?, &saved.expected()));
+    let judged = |target: &Target| saved.allowed(target, &saved.run(target)?);
     let (plain, optimised) = (judged(unoptimised)?, judged(&culprit)?);
-    Ok(if is_same(&plain, &optimised) { not_its_fault() } else { optimised })
+    let is_accused = !matches!(optimised, Verdict::Bug(_)) || is_answered(&plain);
+    Ok(if is_accused { optimised } else { not_its_fault() })
 }
 
 fn not_its_fault() -> Verdict {
-    Verdict::Incomparable(Why::Undecided("the unoptimised model is wrong too".to_owned()))
+    Verdict::Incomparable(Why::Undecided("the unoptimised model is not answered right either".to_owned()))
 }

@@ -14,7 +14,7 @@ use oracles::{Check, Culprit, Symptom, Verdict, Why};
 use worker::{Outcome, WorkerError};
 
 use super::metamorphic::{Loaded, load};
-use super::{AskError, Oracle, OracleAnswer, Question, Rewritten};
+use super::{AskError, NoReplay, Oracle, OracleAnswer, Question, Rewritten};
 use crate::blame::{Alone, culprit};
 use crate::reduce::{Problem, neighbours};
 use harness::case;
@@ -74,8 +74,19 @@ impl Oracle for Performance {
         if question.seconds < LONG {
             return Ok(answers);
         }
-        let timed = Timed::flat(&question.case.model, &question.case.onnx, question.inputs);
+        let timed = Timed {
+            model: &question.case.model,
+            onnx: &question.case.onnx,
+            interface: question.interface.clone(),
+            inputs: question.inputs,
+        };
         let own = timed.seconds(question.target)?;
+        if own.is_infinite() {
+            return Ok(answers
+                .into_iter()
+                .map(|answer| OracleAnswer { verdict: Some(cut_short()), ..answer })
+                .collect());
+        }
         for answer in &mut answers {
             let slow = if answer.check.name == OPTIMISED {
                 timed.optimised(question.target, own)?.map(|verdict| (verdict, None))
@@ -183,17 +194,26 @@ fn slow(target: &Target, own: f64, other: f64, than: &str) -> Verdict {
 }
 
 /// Measures a saved case anew.
-pub(crate) fn replay(folder: &CaseFolder, check: &Check, target: &Target) -> Result<Verdict, String> {
-    let Loaded { model, interface, inputs } = load(folder)?;
+pub(crate) fn replay(folder: &CaseFolder, check: &Check, target: &Target) -> Result<Verdict, NoReplay> {
+    let Loaded { model, interface, inputs, .. } = load(folder).map_err(NoReplay::Unusable)?;
     let timed = Timed { model: &model, onnx: &folder.model, interface, inputs: &inputs };
-    let own = timed.seconds(target).map_err(|e| e.to_string())?;
+    let own = timed.seconds(target)?;
     if own.is_infinite() {
-        return Ok(Verdict::Incomparable(Why::Undecided("it does not run to its end".to_owned())));
+        return Ok(cut_short());
     }
     let slow = match check.name.as_str() {
-        OPTIMISED => timed.optimised(target, own).map_err(|e| e.to_string())?,
-        SIZE => timed.size(target, own).map_err(|e| e.to_string())?.map(|(verdict, _)| verdict),
-        name => return Err(format!("there is no question `{name}`")),
+        OPTIMISED => timed.optimised(target, own)?,
+        SIZE => match timed.size(target, own) {
+            Ok(slow) => slow.map(|(verdict, _)| verdict),
+            Err(AskError::Worker(e)) => return Err(NoReplay::Worker(e)),
+            Err(e) => return Err(NoReplay::Unusable(e.to_string())),
+        },
+        name => return Err(NoReplay::no_question(name)),
     };
     Ok(slow.unwrap_or(Verdict::Pass))
+}
+
+/// The verdict on a model that gave outputs once and none when it was timed.
+fn cut_short() -> Verdict {
+    Verdict::Incomparable(Why::Undecided("it does not run to its end".to_owned()))
 }

@@ -14,7 +14,7 @@ use onnx::CaseFolder;
 use worker::Stage;
 
 use super::saved::Saved;
-use super::{AskError, Oracle, OracleAnswer, Question};
+use super::{AskError, NoReplay, Oracle, OracleAnswer, Question};
 use crate::allowance::Exam;
 use harness::case::{self, Case};
 use harness::target::Target;
@@ -111,13 +111,12 @@ fn by_runtime(question: &Question<'_>, written: &Target) -> Result<OracleAnswer,
 }
 
 /// Asks the same of a saved case.
-pub(crate) fn replay(folder: &CaseFolder, check: &Check, target: &Target) -> Result<Verdict, String> {
+pub(crate) fn replay(folder: &CaseFolder, check: &Check, target: &Target) -> Result<Verdict, NoReplay> {
     if check.name != "written" {
-        return Err("it is a question to this program, not to a backend".to_owned());
+        return Err(NoReplay::Inapplicable("it is a question to this program, not to a backend".to_owned()));
     }
     // For one that writes no models there is no detour: the model as it is has the same right outputs.
     let written = target.written().unwrap_or_else(|| target.clone());
     let saved = Saved::load(folder, target.profile)?;
-    let outcome = saved.run(&written)?;
-    Ok(judge(&written.backend, &written.level, &outcome, &saved.expected()))
+    Ok(saved.allowed(&written, &saved.run(&written)?)?)
 }
