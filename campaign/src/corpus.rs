@@ -197,7 +197,7 @@ pub(crate) fn found(folder: &CaseFolder, about: &About, target: &Target) -> Resu
     })
 }
 
-/// How far outputs may be from the stored ones, which were worked out by hand, to count as the same: a few roundings.
+/// How far outputs may be from the stored ones, which have one rounding, to count as the same: a few roundings.
 fn leeway(set: &DataSet) -> Tolerance {
     let mut tensors = set.outputs.iter().flat_map(|output| output.datum.tensors());
     let is_long = tensors.any(|tensor| tensor.dtype() == DType::F64);

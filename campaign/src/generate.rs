@@ -189,9 +189,9 @@ impl Generated {
         self.redrawn += u64::from(made.is_redrawn);
         self.all_defined += u64::from(made.is_defined);
         self.adversarial.take(case);
-        self.footprints.add(&case.footprint, budget);
-        if let Some(relaxed) = &case.relaxed {
-            *self.rules.entry(relaxed.rule.clone()).or_default() += 1;
+        match &case.relaxed {
+            Some(relaxed) => *self.rules.entry(relaxed.rule.clone()).or_default() += 1,
+            None => self.footprints.add(&case.footprint, budget),
         }
         for form in &case.forms {
             *self.forms.entry((*form).to_owned()).or_default() += 1;

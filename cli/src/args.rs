@@ -19,7 +19,7 @@ use crate::value::{duration, jobs, profile, shard, timeout, tolerance, word};
 
 /// Finds numeric and crash bugs in DNN runtimes and compilers.
 ///
-/// Exit codes: 0 nothing wrong, 1 findings, 2 wrong usage, nothing that can be used, or an internal error.
+/// Exit codes: 0 nothing wrong, 1 findings, 2 wrong usage, nothing that can be used, or an internal error, 130 interrupted.
 #[derive(Parser, Debug)]
 #[command(version, propagate_version = true)]
 pub(crate) struct Args {

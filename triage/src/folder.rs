@@ -7,10 +7,12 @@ use interp::{Bounded, Profile};
 use ir::{DType, Datum, Interface, Tensor, Type, Wanted};
 use onnx::CaseFolder;
 use onnx::case::{DataSet, Leeway, NamedDatum};
+use ops::Footprint;
 use oracles::{Check, Finding, Tolerance};
 use serde::{Deserialize, Serialize};
 
 use crate::oracle::Rewritten;
+use crate::reduce::Problem;
 use harness::case::Case;
 use harness::footprint::Takes;
 use harness::validity::Relaxed;
@@ -166,6 +168,30 @@ impl<'a> Saved<'a> {
             findings,
             relaxed,
             rewritten,
+        }
+    }
+
+    /// What a case was reduced to, with the outputs by the reference; `onnx` and `inputs` are its own.
+    pub fn of_problem(
+        problem: &Problem,
+        (onnx, inputs): (&'a [u8], &'a [(String, Tensor)]),
+        profile: &'a Profile,
+        outputs: &'a [Bounded],
+        findings: &'a [Finding],
+    ) -> Self {
+        Self {
+            seed: None,
+            index: None,
+            onnx,
+            footprint: Footprint::of(&problem.model).map(Into::into),
+            inputs,
+            interface: problem.interface(),
+            names: problem.model.graph.outputs.iter().map(|o| o.name.clone()).collect(),
+            profile,
+            outputs,
+            findings,
+            relaxed: None,
+            rewritten: None,
         }
     }
 

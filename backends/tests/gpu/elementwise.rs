@@ -187,6 +187,17 @@ fn float_remainders_are_exact() {
 }
 
 #[test]
+fn an_exponent_is_odd_although_no_float_holds_it() {
+    let Some(gpu) = gpu() else { return };
+    let base = up(gpu, &tensor(DType::F32, &[4], &[-1.0, -1.0, -1.0, -2.0]));
+    for dtype in [DType::I32, DType::I64].into_iter().filter(|&dtype| has(gpu, dtype)) {
+        let exponent = up(gpu, &integers(dtype, &[4], &[16_777_217, 16_777_216, -16_777_217, 3]));
+        let power = down(gpu, &apply(gpu, POW, &[&base, &exponent]).unwrap()).to_f64s();
+        assert_eq!(power, [-1.0, 1.0, -1.0, -8.0], "{dtype}");
+    }
+}
+
+#[test]
 fn powers_follow_ieee() {
     let Some(gpu) = gpu() else { return };
     let inf = f64::INFINITY;

@@ -144,9 +144,18 @@ fn tensors_come_back_as_they_went() {
 }
 
 #[test]
-fn a_tensor_beyond_the_device_is_an_error_value() {
+fn a_shape_of_another_length_is_an_error_value() {
     let Some(gpu) = gpu() else { return };
     let one = up(gpu, &tensor(DType::F32, &[1], &[1.0]));
     assert!(one.reshape(&[2]).is_err());
     assert!(one.reshape(&[usize::MAX, 2]).is_err());
+}
+
+#[test]
+fn a_tensor_beyond_the_device_is_an_error_value() {
+    let Some(gpu) = gpu() else { return };
+    let one = up(gpu, &tensor(DType::F32, &[1], &[1.0]));
+    // 8 GiB, the most that a type may have.
+    let made = apply(gpu, ops::movement::Expand { shape: vec![1 << 15, (1 << 16) - 1] }, &[&one]);
+    assert!(matches!(made, Err(GpuError::TooLarge { .. })), "{:?}", made.map(|made| made.ty()));
 }

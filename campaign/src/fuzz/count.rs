@@ -101,7 +101,9 @@ fn count(report: &mut Report, plan: &Plan<'_>, ran: &CaseRun, case: &Case) {
     report.cases = 1;
     report.undefined_cases = u64::from(!case.all_defined);
     report.adversarial.take(case);
-    report.footprints.add(&case.footprint, &plan.maker.settings.budget);
+    if case.relaxed.is_none() {
+        report.footprints.add(&case.footprint, &plan.maker.settings.budget);
+    }
     report.levels.take(case);
     if let Some(reference) = &ran.reference {
         [report.output_elements, report.undecidable_elements, report.undefined_values] =

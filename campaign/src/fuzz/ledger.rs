@@ -13,9 +13,7 @@ use super::reduced::{Reduced, Stopped};
 use crate::event::Event;
 use crate::report::{MAX_TROUBLE, Report, SavedSuspect, Suspects};
 use crate::store::{Added, Beside, Block, FindingRow, Place, Selected, Shelf, Store, StoreError};
-use harness::case::{self, Case};
 use triage::folder::Saved;
-use triage::reduce::Problem;
 use triage::smaller::Smaller;
 
 /// A campaign's results, as far as they are counted.
@@ -263,24 +261,12 @@ impl<'p> Ledger<'p> {
             return Ok(None);
         }
         let Smaller { problem, finding, .. } = smaller;
-        let Problem { model, inputs, program } = problem;
         let profile = self.plan.targets[*target].profile;
-        let Ok(evaluation) = interp::evaluate(model, inputs, profile, Taps::Outputs) else { return Ok(None) };
-        let smaller = Case {
-            onnx: problem.onnx()?,
-            program: program.as_ref().map(|written| written.program.clone()),
-            forms: Vec::new(),
-            composites: Vec::new(),
-            inputs: case::named(model, inputs.clone()),
-            model: model.clone(),
-            all_defined: true,
-            rejected: 0,
-            relaxed: None,
-            ..found.case.clone()
-        };
-        let findings = std::slice::from_ref(finding);
-        let outputs = &evaluation.outputs;
-        let folder = Saved::of(&smaller, self.plan.maker.seed, profile, outputs, findings, None).folder();
-        Ok(Some((Beside::of_finding(finding), folder)))
+        let evaluated = interp::evaluate(&problem.model, &problem.inputs, profile, Taps::Outputs);
+        let Ok(evaluation) = evaluated else { return Ok(None) };
+        let (onnx, inputs, findings) = (problem.onnx()?, problem.named(), std::slice::from_ref(finding));
+        let saved = Saved::of_problem(problem, (&onnx, &inputs), profile, &evaluation.outputs, findings);
+        let saved = Saved { seed: Some(self.plan.maker.seed), index: Some(found.case.index), ..saved };
+        Ok(Some((Beside::of_finding(finding), saved.folder())))
     }
 }

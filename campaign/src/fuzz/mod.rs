@@ -29,6 +29,7 @@ use crate::report::Report;
 use crate::shard::Shard;
 use crate::store::{Identity, Store, StoreError};
 use harness::case::Maker;
+use harness::counts;
 use harness::invalid::schedule::{Levels, Schedule};
 use harness::target::Target;
 use oracles::Finding;
@@ -164,8 +165,10 @@ pub fn fuzz(
     let work = Work { plan, queue: &queue, schedule: &schedule, narrowed: &narrowed, seen: &seen };
     let cut_off = run_all(&work, &mut Ledger::new(plan, store, on_event, &queue)?)?;
     let mut report = store.report()?;
-    let late = plan.targets.iter().map(|target| (target.backend.clone(), target.late_faults()));
-    report.late_faults = late.filter(|(_, faults)| !faults.is_empty()).collect();
+    // Levels that were named one by one have processes of their own.
+    for target in plan.targets.iter().filter(|target| !target.late_faults().is_empty()) {
+        counts::add(report.late_faults.entry(target.backend.clone()).or_default(), target.late_faults());
+    }
     report.mark_known(&plan.known, &identity);
     for Counted { index, trouble, .. } in cut_off {
         for what in trouble {

@@ -314,7 +314,7 @@ impl Report {
         shares
     }
 
-    /// The targets on which cases ran and none was compared with anything: every answer is incomparable.
+    /// The targets of which no answer was compared with anything: all are incomparable, or there is none.
     pub fn nothing_compared(&self) -> impl Iterator<Item = &str> {
         let is_idle = |tally: &Tally| tally.pass == 0 && tally.bug == 0;
         self.by_target.iter().filter(move |(_, tally)| is_idle(tally)).map(|(name, _)| name.as_str())

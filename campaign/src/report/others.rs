@@ -3,7 +3,7 @@
 //! A campaign asks all targets about the whole case, and reduces it for the target that is wrong alone. So a target that is
 //! wrong about the whole case may be right about what is left of it: what it got wrong is told with it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use oracles::{Finding, Symptom, Verdict};
 use serde::{Deserialize, Serialize};
@@ -61,11 +61,16 @@ impl Others {
     }
 }
 
-/// Whether two or more targets of other engines agree with the reference, and none disagrees.
+/// Whether two or more other engines agree with the reference, at one of their levels at least, and none disagrees.
 pub(crate) fn is_odd_one_out(backend: &str, others: &BTreeMap<String, Others>) -> bool {
-    let is_other = |target: &str| target.rsplit_once(':').is_none_or(|(engine, _)| engine != backend);
-    let of_others = || others.iter().filter(|(target, _)| is_other(target)).map(|(_, made)| made);
-    of_others().all(|made| made.wrong() == 0) && of_others().filter(|made| made.right > 0).count() >= 2
+    let engine = |target: &'_ str| target.rsplit_once(':').map_or(target.len(), |(engine, _)| engine.len());
+    let of_others = || {
+        let named = others.iter().map(|(target, made)| (&target[..engine(target)], made));
+        named.filter(|(engine, _)| *engine != backend)
+    };
+    let right: BTreeSet<&str> =
+        of_others().filter(|(_, made)| made.right > 0).map(|(engine, _)| engine).collect();
+    of_others().all(|(_, made)| made.wrong() == 0) && right.len() >= 2
 }
 
 /// Whether two findings in one case are the same, but for the engine. What nobody is blamed for is the same on one engine alone.

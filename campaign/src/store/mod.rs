@@ -217,6 +217,10 @@ impl Store {
         // All from one moment, though the campaign may be running.
         let _moment = self.db.unchecked_transaction().map_err(StoreError::sql(&self.file))?;
         let mut report = self.total()?;
+        // One that never answered has no counts.
+        for target in &self.identity.targets {
+            report.by_target.entry(target.name.clone()).or_default();
+        }
         if !self.is_merged()? {
             let (from, _) = self.progress()?;
             report.levels.p = Schedule::resume(self.identity.level, from, self.firsts()?).path();

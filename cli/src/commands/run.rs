@@ -73,18 +73,26 @@ fn replayed(common: Common, args: &Run, junit: &JunitFile<'_>) -> anyhow::Result
     Ok(if failed { Exit::Findings } else { Exit::Clean })
 }
 
-/// Names the cases that cannot be used. What came of the others is told before.
+/// Names the cases that cannot be used, and those that could not be run. What came of the others is told before.
 fn usable(replayed: &Replayed) -> anyhow::Result<()> {
     let broken = replayed.broken();
-    if broken.is_empty() {
-        return Ok(());
+    if !broken.is_empty() {
+        let all = format!("{} of {} cases cannot be used:", broken.len(), replayed.cases);
+        bail!("{all}{}", listed(&broken, |case| case.case.display().to_string()));
     }
-    let mut lines: Vec<String> =
-        broken.iter().take(SHOWN).map(|case| format!("\n  {}: {}", case.case.display(), case.why)).collect();
-    if broken.len() > SHOWN {
-        lines.push(format!("\n  and {} more", broken.len() - SHOWN));
+    let troubles: Vec<&NotPassing> = replayed.troubles().collect();
+    if !troubles.is_empty() {
+        let place = |case: &NotPassing| format!("{} on {}", case.case.display(), case.backend);
+        bail!("{} answers could not be had:{}", troubles.len(), listed(&troubles, place));
     }
-    bail!("{} of {} cases cannot be used:{}", broken.len(), replayed.cases, lines.concat());
+    Ok(())
+}
+
+/// The first of some cases, a line each, with why they are there.
+fn listed(cases: &[&NotPassing], place: impl Fn(&NotPassing) -> String) -> String {
+    let lines = cases.iter().take(SHOWN).map(|case| format!("\n  {}: {}", place(case), case.why));
+    let more = (cases.len() > SHOWN).then(|| format!("\n  and {} more", cases.len() - SHOWN));
+    lines.chain(more).collect()
 }
 
 /// How many broken cases an error names.

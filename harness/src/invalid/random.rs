@@ -13,7 +13,7 @@ use onnx::proto::attribute_proto::AttributeType;
 use onnx::proto::{AttributeProto, GraphProto, ModelProto, NodeProto, OperatorSetIdProto, ValueInfoProto};
 use onnx::{Error, import};
 use ops::spec::{Arity, Place};
-use ops::{Model, Spec};
+use ops::{Footprint, Model, Spec};
 use rand::seq::IndexedRandom;
 use rand::{Rng, RngExt};
 
@@ -54,6 +54,7 @@ pub(super) fn make(index: u64, settings: &Settings, stream: Stream) -> Result<Ca
     };
     let (expected, why) = match read.map(|imported| imported.model) {
         Ok(model) if is_small(&model) => {
+            case.footprint = Footprint::of(&model).unwrap_or_default();
             case.model = model;
             case = Maker::fill(case, &[], stream.child("values"))?;
             return Ok(case);

@@ -201,7 +201,10 @@ impl Support {
         let (mut lacking, mut composites) = (Vec::new(), BTreeMap::new());
         for keys in keys.lacking {
             match forms::composite::find(keys.operator.get_ref()) {
-                Some(composite) => _ = composites.insert(composite.name, reader.composite(&keys)?),
+                Some(composite) => {
+                    let known = composites.entry(composite.name).or_insert(DTypes::NONE);
+                    *known = known.union(reader.composite(&keys)?);
+                }
                 None => lacking.push(reader.lacking(keys)?),
             }
         }

@@ -36,7 +36,7 @@ use std::time::Instant;
 use ir::{DType, Datum, Tensor, Type};
 use onnx::CaseFolder;
 use onnx::program::Program;
-use ops::{Footprint, Graph, Model};
+use ops::{Graph, Model};
 use oracles::Finding;
 use serde::Serialize;
 use worker::WorkerError;
@@ -317,20 +317,8 @@ fn save(out: &Path, origin: &About, shown: &Shown) -> Result<(), onnx::Error> {
     let core = named.and_then(|named| named.core.clone());
     let after = named.map(|named| named.after.clone()).unwrap_or_default();
     let finding = Finding { core, after, ..shown.finding.clone() };
-    let names = shown.problem.model.graph.outputs.iter().map(|o| o.name.clone()).collect();
-    let saved = folder::Saved {
-        footprint: Footprint::of(&shown.problem.model).map(Into::into),
-        seed: origin.seed,
-        index: origin.index,
-        onnx: &shown.onnx,
-        inputs: &shown.problem.named(),
-        interface: shown.problem.interface(),
-        names,
-        profile: shown.profile,
-        outputs: &shown.outputs,
-        findings: std::slice::from_ref(&finding),
-        relaxed: None,
-        rewritten: None,
-    };
-    saved.write(out)
+    let (inputs, findings) = (shown.problem.named(), std::slice::from_ref(&finding));
+    let given = (&shown.onnx[..], &inputs[..]);
+    let saved = folder::Saved::of_problem(&shown.problem, given, shown.profile, &shown.outputs, findings);
+    folder::Saved { seed: origin.seed, index: origin.index, ..saved }.write(out)
 }

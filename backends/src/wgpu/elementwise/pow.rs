@@ -42,8 +42,15 @@ impl Kernel for Pow {
             true if is_short => DType::I32,
             true => DType::I64,
         };
-        let (base, exponent) = (c.gpu.cast(base, wide)?, c.gpu.cast(exponent, wide)?);
-        one(c.gpu.cast(&power(c, &base, &exponent)?, dtype))
+        let is_integer = exponent.dtype().is_int();
+        let (base, wide_exponent) = (c.gpu.cast(base, wide)?, c.gpu.cast(exponent, wide)?);
+        let power = if wide == DType::F32 && is_integer {
+            let map = Map::new(c.name, BODY, "of_float_and_integer", wide);
+            c.gpu.map(map, &[&base, &wide_exponent, exponent])?
+        } else {
+            power(c, &base, &wide_exponent)?
+        };
+        one(c.gpu.cast(&power, dtype))
     }
 }
 

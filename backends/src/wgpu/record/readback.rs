@@ -9,8 +9,17 @@ const MOST: u64 = 16 << 20;
 const LEAST: u64 = 1 << 16;
 
 impl Gpu {
-    /// Submits what is recorded, waits once, and copies buffers back as they are.
+    /// Submits what is recorded, waits once, and copies buffers back as they are; one by one where all are more than a buffer holds.
     pub(super) fn memory(&self, buffers: &[&wgpu::Buffer]) -> Result<Vec<Vec<u8>>, GpuError> {
+        let all: u64 = buffers.iter().map(|buffer| buffer.size().next_multiple_of(wgpu::MAP_ALIGNMENT)).sum();
+        if all <= self.limits.max_buffer_size || buffers.len() < 2 {
+            return self.memory_at_once(buffers);
+        }
+        let each = buffers.iter().map(|&buffer| self.memory_at_once(&[buffer]));
+        Ok(each.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
+    }
+
+    fn memory_at_once(&self, buffers: &[&wgpu::Buffer]) -> Result<Vec<Vec<u8>>, GpuError> {
         let mut kept = lock(&self.readback);
         let mut total = 0;
         let places: Vec<_> = buffers
@@ -53,7 +62,7 @@ impl Gpu {
         self.guarded("readback", || {
             self.device.create_buffer(&wgpu::BufferDescriptor {
                 label: Some("readback"),
-                size: bytes.next_power_of_two().max(LEAST),
+                size: bytes.next_power_of_two().min(self.limits.max_buffer_size).max(bytes).max(LEAST),
                 usage: wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST,
                 mapped_at_creation: false,
             })
