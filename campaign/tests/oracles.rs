@@ -5,12 +5,14 @@ use std::time::Duration;
 
 use backends::cpu::CpuEngine;
 use graphgen::Settings;
-use harness::{Maker, Target, Values};
+use harness::{Maker, Target, Values, case};
 use ir::{DType, Datum, Tensor};
+use onnx::CaseFolder;
 use onnxsmith_campaign::Store;
 use onnxsmith_campaign::fuzz::{Plan, fuzz};
 use onnxsmith_campaign::report::Report;
 use onnxsmith_campaign::store::Identity;
+use triage::folder::About;
 use triage::oracle::{Oracles, tally::Answers};
 use worker::protocol::WRITTEN;
 use worker::{Case, Description, Engine, EngineError};
@@ -137,6 +139,50 @@ fn what_is_wrong_without_the_optimiser_is_not_its_fault() {
     let report = campaign(|_, _| true, &["differential", "optimiser"]);
     assert_eq!(answers(&report, "optimiser", "all").bug, 0, "{:?}", report.oracles);
     assert!(report.findings > 90, "the reference still tells it: {}", report.findings);
+}
+
+/// Our CPU kernels, off by 1 at a level, that refuse everything without the optimiser.
+struct Refusing(Faulty);
+
+impl Engine for Refusing {
+    fn describe(&self) -> Description {
+        Description { engine: "refusing".to_owned(), written: Vec::new(), ..self.0.describe() }
+    }
+
+    fn run(&mut self, case: &Case) -> Result<Vec<(String, Datum)>, EngineError> {
+        match case.level {
+            "none" => Err(EngineError::Run("no".to_owned())),
+            _ => self.0.run(case),
+        }
+    }
+}
+
+#[test]
+fn what_the_unoptimised_level_does_not_answer_is_not_the_optimisers_fault() {
+    let off = Faulty { right: CpuEngine::default(), wrong: |_, _| true, runs: 0 };
+    let report = run(&plan(Target::here(Box::new(Refusing(off))), &["differential", "optimiser"]));
+    assert_eq!(answers(&report, "optimiser", "all").bug, 0, "{:?}", report.oracles);
+    let told = report.clusters.iter().filter(|cluster| cluster.signature.contains("mismatch"));
+    assert!(told.count() > 0, "the reference still tells it: {:?}", report.clusters);
+}
+
+#[test]
+fn a_reduced_case_takes_what_its_own_model_takes() {
+    let off = Faulty { right: CpuEngine::default(), wrong: |_, _| true, runs: 0 };
+    let plan = Plan { cases: Some(6), ..plan(Target::here(Box::new(off)), &["differential"]) };
+    let out = tempfile::tempdir().expect("a folder");
+    let mut store = Store::create(out.path(), &Identity::of(&plan)).expect("a store");
+    let report = fuzz(&plan, &mut store, &AtomicBool::new(false), &mut |_| {}).expect("a report");
+    let mut smaller = 0;
+    for reduced in report.clusters.iter().filter_map(|cluster| cluster.reduced.as_ref()) {
+        let folder = CaseFolder::read(reduced).expect("a case");
+        let about = About::read(&folder).expect("what it says of itself");
+        let imported = case::import(&folder.model, &case::known_inputs(&folder)).expect("a model");
+        let takes = ops::Footprint::of(&imported.model).map(Into::into);
+        assert_eq!(about.footprint, takes, "{}", reduced.display());
+        smaller += 1;
+    }
+    assert!(smaller > 2, "{:?}", report.clusters);
 }
 
 #[test]

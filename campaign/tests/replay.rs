@@ -103,6 +103,37 @@ fn an_engine_is_held_to_the_dtype_that_it_says_it_computes_in() {
     assert_eq!(outcome(&on(&half, stands(DType::F64, DType::F32))).0, Grade::Pass);
 }
 
+/// Gives a saved case a question that it was saved for.
+fn ask(case: &Path, oracle: &str, name: &str) {
+    let at = case.join("case.json");
+    let mut about: serde_json::Value =
+        serde_json::from_slice(&fs::read(&at).expect("case.json")).expect("JSON");
+    about["check"] = serde_json::json!({ "oracle": oracle, "name": name });
+    fs::write(&at, about.to_string()).expect("case.json");
+}
+
+#[test]
+fn a_question_asked_again_is_allowed_what_the_engine_declares() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let case = [sum(folder.path(), DType::F64, 0.1)];
+    ask(&case[0], "roundtrip", "written");
+    let honest = on(&case, stands(DType::F64, DType::F32));
+    assert_eq!(outcome(&honest).0, Grade::Unsupported, "{:?}", outcome(&honest));
+    assert_eq!(outcome(&on(&case, stands(DType::F64, DType::F64))).0, Grade::Mismatch);
+}
+
+#[test]
+fn a_question_about_a_level_that_an_engine_does_not_have_says_nothing_of_the_case() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (wrong, right) =
+        (sum(folder.path(), DType::F64, 0.1), sum(&folder.path().join("half"), DType::F64, 0.5));
+    for (case, grade) in [(wrong, Grade::Mismatch), (right, Grade::Pass)] {
+        ask(&case, "optimiser", "best");
+        let replayed = on(&[case], stands(DType::F64, DType::F64));
+        assert_eq!(outcome(&replayed).0, grade, "{:?}", outcome(&replayed));
+    }
+}
+
 /// An engine that computes in a narrower dtype, says so, and gives its outputs an axis too many.
 struct Reshapes;
 

@@ -416,10 +416,6 @@ fn assessed(trial: &Trial, target: &Target, outcome: &Outcome) -> Result<Operato
     let suspect = Suspect::new(&trial.model, &inputs, target.profile);
     let (standing, why) =
         match suspect.allowed(target, &BTreeSet::new(), trial.is_defined(), &exam, &expected)? {
-            Verdict::Bug(finding) if finding.is_refusal() && !trial.is_defined() => (
-                Standing::Open,
-                format!("it is undefined on these operands, and may be refused: {}", finding.detail),
-            ),
             Verdict::Bug(finding) if finding.symptom.is_hang() => {
                 (Standing::Wrong, format!("{}: {}", finding.detail, target.patience()))
             }

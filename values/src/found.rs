@@ -12,7 +12,8 @@ pub type Tensors = BTreeMap<NodeId, Tensor>;
 /// How much a search may do.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Budget {
-    /// How often the graph may be run.
+    /// How often the graph may be run in search of values, a part of it more where none were found on which all profiles promise
+    /// something.
     pub runs: u32,
     /// How many multiply-adds a gradient may be taken of.
     pub tape: usize,

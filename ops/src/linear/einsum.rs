@@ -278,7 +278,8 @@ impl Operator for Einsum {
         Facts::calculates(
             Cost::PerOutput(walk.terms().saturating_mul(types.len() as u64)),
             Batch::Together,
-            Some(0),
+            // In each of its operands; of a product of more than two, less is known of what is on the way.
+            (types.len() <= 2).then_some(0),
             vec![(0, Edge::Stall)],
         )
     }
