@@ -260,8 +260,8 @@ fn empty(walk: &mut Walk<'_, '_>, ty: Option<Type>, axis: usize) -> Result<Bound
         return Err(Error::invalid("outputs", format!("{ty} has no axis {axis} more")));
     }
     ty.shape.insert(axis, 0);
-    let tensor = Tensor::zeros(&ty);
-    walk.push_constant(tensor.into(), None).map(Bound::Tensor)
+    let ty = bounded(ty.dtype, &ty.shape)?;
+    walk.push_constant(Tensor::zeros(&ty).into(), None).map(Bound::Tensor)
 }
 
 /// Scan: its body once for each slice of the operands that are scanned.

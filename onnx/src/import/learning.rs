@@ -11,9 +11,10 @@ mod scaling;
 mod support;
 mod trees;
 
-use ir::{Attributes, DType, Tensor, Type, Value};
+use ir::{Attributes, DType, Tensor, Value};
 
 use super::frame::Bound;
+use super::terms::bounded;
 use super::translation::{SourceNode, Translation, bind, one};
 use super::walk::Walk;
 use crate::Error;
@@ -64,8 +65,8 @@ fn rows(walk: &mut Walk<'_, '_>, source: &SourceNode<'_, '_>) -> Result<Value, E
 
 /// A constant of f32.
 fn constant(walk: &mut Walk<'_, '_>, shape: &[i64], numbers: &[f32]) -> Result<Value, Error> {
-    let ty = Type::new(DType::F32, shape);
-    if ty.count() != numbers.len() as i64 || shape.iter().any(|&size| size < 0) {
+    let ty = bounded(DType::F32, shape)?;
+    if ty.count() != numbers.len() as i64 {
         return Err(Error::invalid("attributes", format!("there are {} numbers for {ty}", numbers.len())));
     }
     walk.push_constant(Tensor::from_f64_fn(&ty, |i| numbers[i].into()).into(), None)
@@ -73,7 +74,7 @@ fn constant(walk: &mut Walk<'_, '_>, shape: &[i64], numbers: &[f32]) -> Result<V
 
 /// A constant of integers.
 fn integers(walk: &mut Walk<'_, '_>, dtype: DType, shape: &[i64], numbers: &[i64]) -> Result<Value, Error> {
-    let ty = Type::new(dtype, shape);
+    let ty = bounded(dtype, shape)?;
     walk.push_constant(Tensor::from_i128_fn(&ty, |i| numbers[i].into()).into(), None)
 }
 

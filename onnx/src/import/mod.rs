@@ -318,7 +318,7 @@ fn invalid(model: &Model, origins: &[Origin], program: &Program, why: &Invalid<R
     };
     match fault {
         // ONNX knows no limit.
-        Fault::Size { .. } => Error::unsupported(what, fault.to_string()),
+        Fault::Size { .. } | Fault::Dim { dim: 0.. } => Error::unsupported(what, fault.to_string()),
         _ => Error::invalid(what, fault.to_string()),
     }
 }

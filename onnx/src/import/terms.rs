@@ -1,7 +1,9 @@
 //! What operators are written out with: the operands of a node as ONNX's schema has them, constants, and operators of ours under
 //! short names.
 
+use ir::validate::Fault;
 use ir::{Attributes, DType, Tensor, Type, Value};
+use ops::Reject;
 use ops::schema::{self, Arity, Parameter};
 
 use super::translation::{self, SourceNode};
@@ -235,10 +237,23 @@ impl Walk<'_, '_> {
 
 /// The type of a constant that is no larger than what is written out.
 pub(super) fn bounded(dtype: DType, shape: &[i64]) -> Result<Type, Error> {
-    let count = shape.iter().try_fold(1_i64, |count, &size| count.checked_mul(size.max(0)));
-    if let Some(0..=MOST_ELEMENTS) = count {
-        return Ok(Type::new(dtype, shape));
+    if let Some(size) = shape.iter().find(|&&size| size < 0) {
+        return Err(Error::invalid("operator", format!("size {size} is negative")));
     }
-    let why = format!("a constant of more than {MOST_ELEMENTS} elements is not written out");
-    Err(Error::unsupported("operator", why))
+    let ty = Type::new(dtype, shape);
+    if ty.count() > MOST_ELEMENTS {
+        let why = format!("a constant of more than {MOST_ELEMENTS} elements is not written out");
+        return Err(Error::unsupported("operator", why));
+    }
+    // An empty tensor has strides, too.
+    check_countable("constant", &ty).map(|()| ty)
+}
+
+/// Requires that a type is one that a graph may have. The whole graph is validated in the end, and before that what is written out computes
+/// with sizes.
+pub(super) fn check_countable(what: impl Into<String>, ty: &Type) -> Result<(), Error> {
+    if ty.is_countable() {
+        return Ok(());
+    }
+    Err(Error::unsupported(what, Fault::<Reject>::Size { ty: ty.clone() }.to_string()))
 }
