@@ -5,6 +5,7 @@
 //! refused and says so.
 
 mod ensemble;
+mod forest;
 mod labels;
 mod linear;
 mod scaling;
