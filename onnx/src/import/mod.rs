@@ -32,6 +32,7 @@
 //! | `strings` | tensors of strings, which are lists of bytes, and what is read from them |
 //! | `suppressed` | boxes that are selected, written out |
 //! | `losses` | losses of a classifier, written out |
+//! | `activation` | functions that nodes apply to sums of their own |
 //! | `terms`, `given` | what operators are written out with: operands, constants and operators of ours, and attributes |
 //! | `learning` | the operators of `ai.onnx.ml`, written out |
 //! | `training` | those of `ai.onnx.preview.training`, written out |
@@ -54,6 +55,7 @@
 //! from an initializer, from a Constant node, computed from known values, or from the caller
 //! ([`Options::known_inputs`]). An initializer that is only used so is no constant of the result.
 
+mod activation;
 mod allowed_types;
 mod attention;
 mod attribute;

@@ -53,7 +53,12 @@ pub(super) fn scan<'p>(
             ));
         }
     }
-    walk.whole_sequences(node, 0, [batch, length])?;
+    let lengths = walk.lengths(node, 0, [batch, length])?;
+    if lengths.as_ref().is_some_and(|lengths| lengths.each.iter().any(|&of| of != length)) {
+        let why = "sequences that are shorter than others are not written out";
+        return Err(Error::unsupported("operand 0", why));
+    }
+    let from = lengths.and_then(|lengths| lengths.from);
     if batch == 0 {
         return Err(Error::unsupported("operands", "of an empty batch nothing is written out"));
     }
@@ -78,5 +83,5 @@ pub(super) fn scan<'p>(
         }
         walk.check_size(|| format!("{} of a batch of {batch}", node.called()))?;
     }
-    results.iter().map(|all| stack(walk, all, 0, &[]).map(Bound::Tensor)).collect()
+    results.iter().map(|all| stack(walk, all, 0, from.as_slice()).map(Bound::Tensor)).collect()
 }
