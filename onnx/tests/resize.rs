@@ -90,6 +90,21 @@ fn what_is_between_elements_is_on_a_line() {
     is_near(&values(18, 3, &to(1, LINEAR)), &[2.0]);
 }
 
+/// x_original = (x_resized + 0.5) / scale, in opsets 11 and 12 alone.
+#[test]
+fn half_pixels_may_not_be_taken_away() {
+    let doubled = |mode: &str| {
+        let attributes =
+            format!("mode = \"{mode}\", coordinate_transformation_mode = \"tf_half_pixel_for_nn\"");
+        format!("r = Constant<value = float[0] {{}}>() {}", by(2.0, &attributes).replace("x, ,", "x, r,"))
+    };
+    is_near(&values(11, 2, &doubled("linear")), &[1.25, 1.75, 2.0, 2.0]);
+    assert_eq!(values(12, 2, &doubled("nearest")), [1.0, 2.0, 2.0, 2.0]);
+    let later = read(13, "1, 2", &doubled("linear")).expect_err("opset 13 has no such mode");
+    let why = later.to_string();
+    assert!(matches!(later, Error::Invalid { .. }) && why.contains("tf_half_pixel_for_nn"), "{why}");
+}
+
 /// Elements of f64 stay what they are, and whoever weighs them in f64 is within the bound.
 #[test]
 fn where_no_axis_is_resized_corners_may_be_added_up() {

@@ -44,6 +44,7 @@ enum Transformation {
     HalfPixelSymmetric,
     PytorchHalfPixel,
     AlignCorners,
+    TfHalfPixelForNn,
     Asymmetric,
     TfCropAndResize,
 }
@@ -101,12 +102,8 @@ impl Settings {
             "align_corners" => Transformation::AlignCorners,
             "asymmetric" => Transformation::Asymmetric,
             "tf_crop_and_resize" => Transformation::TfCropAndResize,
-            "tf_half_pixel_for_nn" => {
-                return Err(Error::unsupported(
-                    "attribute `coordinate_transformation_mode`",
-                    "tf_half_pixel_for_nn is not there",
-                ));
-            }
+            // Opset 13 has it no longer.
+            "tf_half_pixel_for_nn" if declared < 13 => Transformation::TfHalfPixelForNn,
             other => return Err(unknown("coordinate_transformation_mode", other)),
         };
         let text = given.text("nearest_mode", "round_prefer_floor");

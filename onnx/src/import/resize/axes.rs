@@ -35,9 +35,10 @@ impl Axis {
             Transformation::AlignCorners | Transformation::TfCropAndResize => true,
             Transformation::PytorchHalfPixel => self.after == 1,
             // The symmetric one is made of both.
-            Transformation::HalfPixelSymmetric | Transformation::HalfPixel | Transformation::Asymmetric => {
-                false
-            }
+            Transformation::HalfPixelSymmetric
+            | Transformation::HalfPixel
+            | Transformation::TfHalfPixelForNn
+            | Transformation::Asymmetric => false,
         };
         if !counts || self.wanted == self.after as f64 {
             return Ok(());
