@@ -15,6 +15,7 @@
 //! | `walk` | walking over a program, and the graph that is made |
 //! | `nodes` | the nodes by kind |
 //! | `operator` | one operator |
+//! | `allowed_types` | the dtypes that its definition in the model's opset takes |
 //! | `function` | functions, typed for each use or written out |
 //! | `old` | definitions of opsets before 13 |
 //! | `translation`, `control`, `sequence`, `filled`, `recurrent`, `resize` | branches, loops, sequences, optionals, filled tensors, recurrent networks and what resizes, written out |
