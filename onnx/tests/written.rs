@@ -105,7 +105,7 @@ const TWO: &str = "float[2] x, float[2] z";
 const BOXES: &str = "float[2] z";
 
 /// What each form must not be, its inputs and nodes, and what the refusal says. The nodes that give operands come first.
-const INVALID: [(&str, &str, &str); 26] = [
+const INVALID: [(&str, &str, &str); 30] = [
     (
         TWO,
         "y, w = Split<axis = -9223372036854775808, num_outputs = 2>(x)",
@@ -178,6 +178,26 @@ const INVALID: [(&str, &str, &str); 26] = [
         BOXES,
         "x = Constant<value = float[1, 1, 4] {0.0, 0.0, 1.0, 1.0}>() s = Constant<value = float[1, 1, 1] {1.0}>() l = Constant<value = float[2] {0.5, 0.5}>() y = NonMaxSuppression(x, s, , , l)",
         "operand 4",
+    ),
+    (
+        TWO,
+        "y = Scan<num_scan_inputs = 1, scan_input_axes = [1], body = b (float a) => (float c) { c = Neg(a) }>(x)",
+        "attribute `scan_input_axes`",
+    ),
+    (
+        TWO,
+        "y = Scan<num_scan_inputs = 1, scan_input_axes = [0, 0], body = b (float a) => (float c) { c = Neg(a) }>(x)",
+        "attribute `scan_input_axes` in node #0 (Scan): it has 2 elements instead of 1",
+    ),
+    (
+        TWO,
+        "n = Constant<value = int64 {4}>() y = HannWindow<output_datatype = 4294967297>(n)",
+        "attribute `output_datatype` in node #1 (HannWindow): it is 4294967297, which is no element type",
+    ),
+    (
+        TWO,
+        "s = SequenceEmpty<dtype = 99>() y = SequenceLength(s)",
+        "element type 99 in attribute `dtype` in node #0 (SequenceEmpty)",
     ),
     (TWO, "o = Optional<type = double[2]>(x) y = OptionalGetElement(o)", "`type`"),
     (TWO, "o = Optional<type = seq(float[2])>(x) y = OptionalGetElement(o)", "`type`"),

@@ -160,10 +160,6 @@ pub(super) fn too_old(since: u32) -> String {
     format!("as defined in opset {since}; only definitions from opset {first} on are known")
 }
 
-fn find<'a>(source: &SourceNode<'_, 'a>, name: &str) -> Option<&'a AttributeProto> {
-    source.attributes.iter().find(|attribute| attribute.name() == name).copied()
-}
-
 /// The attributes that are written, but for one.
 fn without(walk: &Walk<'_, '_>, source: &SourceNode<'_, '_>, name: &str) -> Result<Attributes, Error> {
     let mut attributes = Attributes::new();
@@ -186,7 +182,9 @@ fn along_the_rest<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> R
     let node = source.node;
     let x = tensor(walk, node, 0)?;
     let ty = walk.graph.ty(x).clone();
-    let axis = find(source, "axis").map_or(1, AttributeProto::i);
+    let given = GivenAttributes::of(source);
+    let axis = given.int("axis", 1);
+    given.finish()?;
     let name = node.rest.op_type();
     let last = Attributes::new().int("axis", -1);
     let at = ops::rule::axis(axis, ty.rank()).map_err(|e| match walk.context.declared {
@@ -213,8 +211,10 @@ fn along_the_rest<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> R
 fn clip<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result<(), Error> {
     let x = tensor(walk, source.node, 0)?;
     let dtype = walk.graph.ty(x).dtype;
-    let low = scalar(walk, dtype, find(source, "min").map_or(f32::MIN, AttributeProto::f))?;
-    let high = scalar(walk, dtype, find(source, "max").map_or(f32::MAX, AttributeProto::f))?;
+    let given = GivenAttributes::of(source);
+    let (low, high) = (given.float("min").unwrap_or(f32::MIN), given.float("max").unwrap_or(f32::MAX));
+    given.finish()?;
+    let (low, high) = (scalar(walk, dtype, low)?, scalar(walk, dtype, high)?);
     let y = one(walk, "Clip", &Attributes::new(), &[x, low, high])?;
     bind(walk, source.node, vec![Bound::Tensor(y)])
 }
@@ -223,7 +223,7 @@ fn clip<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result<(), 
 fn pad<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result<(), Error> {
     let x = tensor(walk, source.node, 0)?;
     let dtype = walk.graph.ty(x).dtype;
-    let value = scalar(walk, dtype, find(source, "value").map_or(0.0, AttributeProto::f))?;
+    let value = scalar(walk, dtype, GivenAttributes::of(source).float("value").unwrap_or(0.0))?;
     let attributes = without(walk, source, "value")?;
     let y = one(walk, "Pad", &attributes, &[x, value])?;
     bind(walk, source.node, vec![Bound::Tensor(y)])
@@ -243,7 +243,7 @@ fn dropout<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result<(
 
 /// BatchNormalization could have statistics for each element instead of each channel (`spatial` of 0).
 fn batch_normalization<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result<(), Error> {
-    if find(source, "spatial").is_some_and(|spatial| spatial.i() == 0) {
+    if GivenAttributes::of(source).int("spatial", 1) == 0 {
         return Err(Error::unsupported("attribute `spatial`", "statistics are those of channels"));
     }
     let rest: Vec<&AttributeProto> =

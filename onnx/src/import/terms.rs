@@ -75,6 +75,11 @@ pub(super) fn there(operands: &[Option<Value>], i: usize) -> Result<Value, Error
         .ok_or_else(|| Error::invalid(format!("operand {i}"), "it must be there"))
 }
 
+/// The axis of a tensor of some rank, as an index. `what` says it.
+pub(super) fn axis_of(what: &str, axis: i64, rank: usize) -> Result<usize, Error> {
+    ops::rule::axis(axis, rank).map_err(|e| Error::invalid(what, e.to_string()))
+}
+
 /// Why an operand has not the shape that it must have.
 pub(super) fn misshapen(i: usize, is: &Type, wanted: &str) -> Error {
     Error::invalid(format!("operand {i}"), format!("it is {is}, but must be {wanted}"))
