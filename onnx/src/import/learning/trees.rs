@@ -5,8 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use ir::Value;
 
+use super::classes::{Labels, classified};
 use super::forest::{Aggregate, Branch, Forest, Leaf, Question, Way, few};
-use super::{classified, constant, rows, transformed};
+use super::{constant, rows, transformed};
 use crate::Error;
 use crate::import::frame::Bound;
 use crate::import::given::GivenAttributes;
@@ -227,16 +228,17 @@ pub(super) fn classifier<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_
         results: given.ints("class_ids"),
         weights: given.floats("class_weights"),
     };
-    let (labels, added) = (given.ints("classlabels_int64s"), given.floats("base_values"));
+    let labels = Labels::read(&given, "classlabels_int64s")?;
+    let added = given.floats("base_values");
     let transform = given.text("post_transform", "NONE");
     let forest = forest(&given, walk.graph.ty(x).shape[1], &weighed, labels.len())?;
     given.finish()?;
     let of = weighed.results.iter().collect::<BTreeSet<_>>().len();
     if labels.len() < 2 || labels.len() == 2 && of < 2 {
         let why = format!("{} labels, of which {of} have weights", labels.len());
-        return Err(Error::unsupported("attribute `classlabels_int64s`", why));
+        return Err(Error::unsupported("attributes `classlabels_…`", why));
     }
     let base = base(walk, added, labels.len())?;
     let scores = forest.scores(walk, x, Aggregate::Sum, base)?;
-    classified(walk, source, labels, scores, &transform)
+    classified(walk, source, &labels, scores, &transform)
 }
