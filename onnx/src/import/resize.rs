@@ -163,10 +163,12 @@ fn resize<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result<()
             let why = "which element is nearest where an axis shrinks, ONNX says from opset 11 on";
             return Err(Error::unsupported("operand 1", why));
         }
-        y = match settings.mode {
-            Mode::Nearest(nearest) => gathered(walk, y, axis, settings.transformation, nearest)?,
-            Mode::Linear | Mode::Cubic(_) => weights::weighed(walk, y, axis, &settings)?,
-        };
+        if let Mode::Nearest(nearest) = settings.mode {
+            y = gathered(walk, y, axis, settings.transformation, nearest)?;
+        }
+    }
+    if !axes.is_empty() && !matches!(settings.mode, Mode::Nearest(_)) {
+        y = weights::between(walk, x, &axes, &settings)?;
     }
     if axes.is_empty() && matches!(settings.mode, Mode::Linear) && walk.ty(x).dtype.is_float() {
         y = weights::added_up(walk, x)?;

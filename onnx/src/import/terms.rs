@@ -140,6 +140,28 @@ impl Walk<'_, '_> {
         self.op("Add", &[x, nothing])
     }
 
+    /// What is computed of floats. Of 16 bits it is computed in f32 and rounded once, within what it may bring about to compute it in 16 bits step
+    /// by step. Where a step of that overflows, either is right.
+    pub(super) fn in_f32_or_by_steps(
+        &mut self,
+        floats: &[Value],
+        compute: impl Fn(&mut Self, &[Value]) -> Result<Value, Error>,
+    ) -> Result<Value, Error> {
+        let dtype = self.ty(floats[0]).dtype;
+        let by_steps = compute(self, floats)?;
+        if !matches!(dtype, DType::F16 | DType::BF16) {
+            return Ok(by_steps);
+        }
+        let wide = floats.iter().map(|&x| self.cast(x, DType::F32)).collect::<Result<Vec<Value>, Error>>()?;
+        let y = compute(self, &wide)?;
+        let y = self.cast(y, dtype)?;
+        let near = self.within(y, by_steps)?;
+        let (size, infinity) = (self.op("Abs", &[by_steps])?, self.real(dtype, f64::INFINITY)?);
+        let is_finite = self.op("Less", &[size, infinity])?;
+        let either = self.either(y, by_steps)?;
+        self.op("Where", &[is_finite, near, either])
+    }
+
     /// Weights, as good as those have them who meet an element at the end of an axis several times, each time with a part of its weight,
     /// or all axes at once: sums of parts that are exact here are rounded there. A weight of 0 is one for those who compute with it, and
     /// none for others.
