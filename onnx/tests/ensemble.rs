@@ -94,6 +94,18 @@ fn trees_are_added_up_or_their_mean_is_taken() {
     assert_eq!(values(&format!("{two}, aggregate_function = 0"), rows), mean);
 }
 
+/// The least or greatest of what the trees give for a target, of the leaves that a row ends in alone.
+#[test]
+fn the_least_and_the_greatest_are_taken() {
+    let two = "n_targets = 1, tree_roots = [0, 1], nodes_featureids = [0, 0], nodes_modes = uint8[2] {0, 0}, \
+               nodes_splits = float[2] {2.0, 3.0}, nodes_truenodeids = [0, 2], nodes_trueleafs = [1, 1], \
+               nodes_falsenodeids = [1, 3], nodes_falseleafs = [1, 1], leaf_targetids = [0, 0, 0, 0], \
+               leaf_weights = float[4] {8.0, 1.0, 4.0, inf}";
+    let rows = [1.0, 2.5, 4.0, 2.0];
+    assert_eq!(values(&format!("{two}, aggregate_function = 2"), rows), [4.0, 1.0, 1.0, 4.0]);
+    assert_eq!(values(&format!("{two}, aggregate_function = 3"), rows), [8.0, 4.0, f64::INFINITY, 8.0]);
+}
+
 #[test]
 fn what_leads_nowhere_or_round_is_refused() {
     let why = |node: &str| read(node).expect_err("it is not read").to_string();
@@ -107,5 +119,5 @@ fn what_leads_nowhere_or_round_is_refused() {
     assert!(why(&twice).contains("two ways"));
     why(&branch(9, "2.0", ""));
     assert!(why(&branch(0, "2.0", ", post_transform = 4")).contains("post_transform"));
-    assert!(why(&branch(0, "2.0", ", aggregate_function = 3")).contains("aggregate_function"));
+    assert!(why(&branch(0, "2.0", ", aggregate_function = 4")).contains("aggregate_function"));
 }

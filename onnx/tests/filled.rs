@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use ir::{DType, Datum, Tensor, Type};
+use ir::{DType, Datum, NodeKind, Tensor, Type};
 use onnxsmith_onnx::Error;
 use onnxsmith_onnx::import::{Imported, Options, specialise};
 use onnxsmith_onnx::program::Program;
@@ -70,36 +70,71 @@ fn a_range_ends_before_its_limit_in_either_direction() {
 }
 
 #[test]
-fn a_range_of_floats_is_known_where_nothing_is_rounded() {
-    let range = |step: &str| {
-        let constants = format!(
-            "a = Constant<value_float = 0.5>() b = Constant<value_float = 2.0>() c = Constant<value_float = {step}>()"
-        );
-        read("float[1] x", &format!("{constants} y = Range(a, b, c)"), &[])
-    };
-    let x = [Tensor::zeros(&Type::new(DType::F32, [1]))];
-    assert_eq!(result(&range("0.5").expect("a model"), &x).to_f64s(), [0.5, 1.0, 1.5]);
-    assert!(matches!(range("0.1"), Err(Error::Unsupported { .. })));
-    assert!(matches!(range("0.0"), Err(Error::Invalid { .. })));
+fn a_range_of_floats_is_a_constant_where_nothing_is_rounded() {
+    let imported = range("float", [0.5, 2.0, 0.5]).expect("a model");
+    assert!(imported.model.graph.nodes.iter().all(|node| matches!(node.kind, NodeKind::Constant(_))));
+    assert_eq!(result(&imported, &[]).to_f64s(), [0.5, 1.0, 1.5]);
+    assert!(matches!(range("float", [0.5, 2.0, 0.0]), Err(Error::Invalid { .. })));
+}
+
+/// A range of three constants.
+fn range(dtype: &str, numbers: [f64; 3]) -> Result<Imported, Error> {
+    let [a, b, c] = numbers.map(|number| format!("Constant<value = {dtype} {{{number:?}}}>()"));
+    read("", &format!("a = {a} b = {b} c = {c} y = Range(a, b, c)"), &[])
+}
+
+/// The numbers of a range, and how far off each may be.
+fn bounded(imported: &Imported) -> (Vec<f64>, Vec<f64>) {
+    let (profile, taps) = (&interp::Profile::TIGHT, interp::Taps::Outputs);
+    let y = interp::evaluate(&imported.model, &[], profile, taps).expect("bounds").outputs.remove(0);
+    let errors = (0..y.tensor.len()).map(|i| y.error_at(i)).collect();
+    (y.tensor.to_f64s(), errors)
+}
+
+/// "output[i] = start + (i * delta)", and in ONNX's own function body each number is the one before it plus delta.
+#[test]
+fn a_range_may_be_added_up_or_multiplied() {
+    for [start, limit, step] in
+        [[0.0_f32, 1.0, 0.1], [1.0, -2.0, -0.3], [1e6, 1e6 + 9.0, 0.7], [0.5, 40.0, 0.1]]
+    {
+        let imported = range("float", [start, limit, step].map(f64::from)).expect("a model");
+        let (y, errors) = bounded(&imported);
+        let mut added = start;
+        for (i, (&y, &error)) in y.iter().zip(&errors).enumerate() {
+            let multiplied = start + i as f32 * step;
+            for other in [added, multiplied] {
+                let off = (f64::from(other) - y).abs();
+                assert!(off <= error, "{start} {limit} {step}: {other} at {i} is off by {off}, of {error}");
+            }
+            assert!(error < 1e-4 * y.abs().max(1.0), "{error}");
+            added += step;
+        }
+        assert_eq!(y.len(), ((limit - start) / step).ceil() as usize);
+        assert_eq!((y[0], errors[0]), (f64::from(start), 0.0));
+    }
+}
+
+/// In f32 the quotient is a whole number, and in f64 it is above that.
+#[test]
+fn how_many_numbers_a_range_has_hangs_on_no_rounding() {
+    let open = range("float", [0.0, 0.3, 0.1]).expect_err("it has as many, or one more");
+    assert!(matches!(open, Error::Unsupported { .. }) && open.to_string().contains("how many"), "{open}");
 }
 
 #[test]
-fn a_range_of_doubles_is_known_where_neither_product_nor_sum_is_rounded() {
-    for (start, limit, step, is_known) in [
-        (0.5, 2.0, 0.5, true),
+fn a_range_of_doubles_is_exact_where_neither_product_nor_sum_is_rounded() {
+    for (numbers, is_exact) in [
+        ([0.5, 2.0, 0.5], true),
         // 1 + 1/10 is rounded, and so are three tenths, but not two.
-        (1.0, 2.0, 0.1, false),
-        (0.0, 0.25, 0.1, true),
-        (0.0, 0.35, 0.1, false),
+        ([1.0, 2.0, 0.1], false),
+        ([0.0, 0.25, 0.1], true),
+        ([0.0, 0.35, 0.1], false),
         // 2⁵³ + 1 is no number of f64, and 2⁵³ + 2 is one.
-        (9_007_199_254_740_992.0, 9_007_199_254_740_996.0, 1.0, false),
-        (9_007_199_254_740_992.0, 9_007_199_254_740_996.0, 2.0, true),
+        ([9_007_199_254_740_992.0, 9_007_199_254_740_996.0, 1.0], false),
+        ([9_007_199_254_740_992.0, 9_007_199_254_740_996.0, 2.0], true),
     ] {
-        let number = |number: f64| Tensor::from_f64_fn(&Type::new(DType::F64, []), |_| number);
-        let known = [("a", number(start)), ("b", number(limit)), ("c", number(step))];
-        let read = read("double a, double b, double c", "y = Range(a, b, c)", &known);
-        let is_refused = matches!(read, Err(Error::Unsupported { .. }));
-        assert_eq!((read.is_ok(), is_refused), (is_known, !is_known), "{start} {limit} {step}: {read:?}");
+        let (_, errors) = bounded(&range("double", numbers).expect("a model"));
+        assert_eq!(errors.iter().all(|&error| error == 0.0), is_exact, "{numbers:?}: {errors:?}");
     }
 }
 
@@ -109,11 +144,13 @@ fn a_range_of_halves_is_computed_in_f32_and_rounded() {
     let range = |opset, attribute: &str| {
         let constants = "a = Constant<value = float16[1] {26624}>() b = Constant<value = float16[1] {26626}>() \
                          c = Constant<value = float16[1] {15360}>()";
-        read_in(opset, "float[1] x", &format!("{constants} y = Range{attribute}(a, b, c)"), &[])
+        read_in(opset, "", &format!("{constants} y = Range{attribute}(a, b, c)"), &[])
     };
-    let x = [Tensor::zeros(&Type::new(DType::F32, [1]))];
-    assert_eq!(result(&range(27, "").expect("a model"), &x).to_f64s(), [2048.0, 2048.0, 2050.0, 2052.0]);
-    assert!(matches!(range(27, "<stash_type = 10>"), Err(Error::Unsupported { .. })));
+    assert_eq!(result(&range(27, "").expect("a model"), &[]).to_f64s(), [2048.0, 2048.0, 2050.0, 2052.0]);
+    // In f16 itself the sums are rounded, up or down.
+    let (y, errors) = bounded(&range(27, "<stash_type = 10>").expect("a model"));
+    assert_eq!(y, [2048.0, 2048.0, 2050.0, 2052.0]);
+    assert!(errors[0] == 0.0 && errors[1] >= 2.0, "{errors:?}");
     assert!(matches!(range(26, ""), Err(Error::Invalid { .. })));
 }
 

@@ -105,7 +105,9 @@ fn each_row_ends_in_one_leaf() {
     assert_eq!(values(&node("BRANCH_LT"), ROWS), [10.0, 30.0]);
     assert_eq!(values(&node("BRANCH_GTE"), ROWS), [10.0, 20.0]);
     assert_eq!(values(&node("BRANCH_GT"), ROWS), [10.0, 30.0]);
-    assert!(why(&node("BRANCH_EQ")).contains("BRANCH_EQ"));
+    assert_eq!(values(&node("BRANCH_EQ"), ROWS), [10.0, 20.0]);
+    assert_eq!(values(&node("BRANCH_NEQ"), ROWS), [10.0, 30.0]);
+    assert!(why(&node("BRANCH_NE")).contains("no mode BRANCH_NE"));
 }
 
 /// No comparison with NaN holds, whatever the mode.

@@ -163,10 +163,41 @@ fn operands_of_one_type_parameter_have_one_dtype_and_a_loop_carried_something() 
     assert!(read(11, "float[2]", idle).is_ok());
 }
 
+/// "Any entries in the 'indices' input tensor with values outside the range [0, depth) will result in one-hot representation with all
+/// 'off_value' values": before opset 11 negative ones, too.
+#[test]
+fn no_index_counted_from_the_end() {
+    let hot = |x: &str, opset: u32, attributes: &str| {
+        let nodes = format!(
+            "n = Constant<value = int64[1] {{2}}>() v = Constant<value = float[2] {{0.5, 3.0}}>() y = OneHot{attributes}(x, n, v)"
+        );
+        let text =
+            format!("<ir_version: 3, opset_import: [\"\" : {opset}]>\nm ({x}[5] x) => (y) {{ {nodes} }}\n");
+        Program::from_text(&text).expect("a program")
+    };
+    let values = |program: &Program, dtype: DType| {
+        let model = specialise(program, &Options::default()).expect("it is read").model;
+        let x = Tensor::from_f64_fn(&Type::new(dtype, [5]), |i| [-2.0, -1.0, 0.0, 1.0, 2.0][i]);
+        interp::evaluate_plain(&model, &[x]).expect("values").remove(0).to_f64s()
+    };
+    let known: BTreeMap<String, Datum> = BTreeMap::new();
+    let (former, since) = ([0.5, 0.5, 0.5, 0.5, 3.0, 0.5, 0.5, 3.0, 0.5, 0.5], [3.0, 0.5, 0.5, 3.0]);
+    for (x, dtype) in [("int64", DType::I64), ("int8", DType::I8), ("float", DType::F32)] {
+        for opset in [9, 10] {
+            let program = hot(x, opset, "");
+            assert_eq!(values(&program, dtype), former, "{x} in {opset}");
+            let today = program.in_first_opset(&known).expect("it is of a former opset");
+            assert_eq!(values(&today, dtype), former, "{x} in {opset}: {}", today.to_text());
+        }
+        assert_eq!(values(&hot(x, 11, ""), dtype)[..4], since, "{x}");
+    }
+    assert_eq!(values(&hot("int64", 9, "<axis = 0>"), DType::I64)[..5], [0.5, 0.5, 3.0, 0.5, 0.5]);
+}
+
 #[test]
 fn what_meant_something_else_or_was_not_there_is_refused() {
-    let hot = "n = Constant<value = int64[1] {3}>() v = Constant<value = float[2] {0.0, 1.0}>() y = OneHot(x, n, v)";
-    assert!(why(9, "int64[2]", hot).contains("as defined in opset 9"));
+    let hot = "n = Constant<value = int64[1] {3}>() v = Constant<value = float[2] {0.0, 1.0}>() y = OneHot<axis = -2>(x, n, v)";
+    assert!(why(9, "int64[2]", hot).contains("`axis`"));
     assert!(read(11, "int64[2]", hot).is_ok());
     assert!(why(6, "float[2]", "y = Add(x, x)").contains("only definitions from opset 7 on"));
     assert!(

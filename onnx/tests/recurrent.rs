@@ -125,8 +125,11 @@ const CELLS: [(&str, &str, usize, Cell); 4] = [
     }),
 ];
 
-/// All states [step, direction, batch, hidden], and the last ones.
-fn by_hand(net: &Net, cell: Cell, backwards: &[bool]) -> (Vec<f64>, Vec<f64>) {
+/// All sequences have all steps.
+const WHOLE: [usize; BATCH] = [STEPS; BATCH];
+
+/// All states [step, direction, batch, hidden], and the last ones. Sequences of some lengths are gone through as if each were alone.
+fn by_hand(net: &Net, cell: Cell, backwards: &[bool], lengths: [usize; BATCH]) -> (Vec<f64>, Vec<f64>) {
     let all: BTreeMap<&str, Vec<f64>> =
         net.operands().into_iter().map(|(name, t)| (name, t.to_f64s())).collect();
     let d_count = backwards.len();
@@ -136,8 +139,8 @@ fn by_hand(net: &Net, cell: Cell, backwards: &[bool]) -> (Vec<f64>, Vec<f64>) {
         for n in 0..BATCH {
             let at = (d * BATCH + n) * HIDDEN;
             let (mut h, mut c) = (all["h"][at..][..HIDDEN].to_vec(), all["c"][at..][..HIDDEN].to_vec());
-            for step in 0..STEPS {
-                let t = if is_backwards { STEPS - 1 - step } else { step };
+            for step in 0..lengths[n] {
+                let t = if is_backwards { lengths[n] - 1 - step } else { step };
                 (h, c) = cell(net, &all, d, &all["x"][(t * BATCH + n) * INPUT..][..INPUT], &h, &c);
                 y[((t * d_count + d) * BATCH + n) * HIDDEN..][..HIDDEN].copy_from_slice(&h);
             }
@@ -149,15 +152,29 @@ fn by_hand(net: &Net, cell: Cell, backwards: &[bool]) -> (Vec<f64>, Vec<f64>) {
 
 /// A program of one network with these attributes, and the operands in the order of its inputs.
 fn read(name: &str, attributes: &str, net: &Net) -> (Result<Imported, Error>, Vec<Tensor>) {
+    read_of(name, attributes, net, WHOLE)
+}
+
+/// Such a program, on sequences of these lengths.
+fn read_of(
+    name: &str,
+    attributes: &str,
+    net: &Net,
+    lengths: [usize; BATCH],
+) -> (Result<Imported, Error>, Vec<Tensor>) {
     let is_lstm = name == "LSTM";
     let operands: Vec<(&str, Tensor)> =
         net.operands().into_iter().filter(|(name, _)| is_lstm || !["c", "p"].contains(name)).collect();
     let list = |sizes: Vec<i64>| sizes.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
     let inputs: Vec<String> =
         operands.iter().map(|(name, t)| format!("double[{}] {name}", list(t.ty().shape))).collect();
-    let call = if is_lstm { "x, w, r, b, , h, c, p" } else { "x, w, r, b, , h" };
+    let call = if is_lstm { "h, c, p" } else { "h" };
+    let [told, l] = match lengths {
+        WHOLE => [String::new(), String::new()],
+        [a, b] => [format!("l = Constant<value = int32[2] {{{a}, {b}}}>() "), "l".to_owned()],
+    };
     let text = format!(
-        "<ir_version: 10, opset_import: [\"\" : 21]>\nm ({}) => (y, last) {{ y, last = {name}<{attributes}hidden_size = {HIDDEN}>({call}) }}\n",
+        "<ir_version: 10, opset_import: [\"\" : 21]>\nm ({}) => (y, last) {{ {told}y, last = {name}<{attributes}hidden_size = {HIDDEN}>(x, w, r, b, {l}, {call}) }}\n",
         inputs.join(", ")
     );
     let program = Program::from_text(&text).expect("a program");
@@ -180,14 +197,17 @@ fn each_network_goes_step_by_step_in_each_direction() {
             [("forward", &[false][..]), ("reverse", &[true]), ("bidirectional", &[false, true])]
         {
             let net = Net { gates, directions: backwards.len() };
-            let what = format!("{name} {more}{direction}");
-            let (imported, inputs) = read(name, &format!("{more}direction = \"{direction}\", "), &net);
-            let model = imported.unwrap_or_else(|e| panic!("{what}: {e}")).model;
-            let results = interp::evaluate_plain(&model, &inputs).expect("values");
-            let (y, last) = by_hand(&net, cell, backwards);
-            assert_eq!(results[0].shape(), [STEPS, backwards.len(), BATCH, HIDDEN], "{what}");
-            near(&results[0], &y, &what);
-            near(&results[1], &last, &what);
+            for lengths in [WHOLE, [STEPS, 1], [1, 2]] {
+                let what = format!("{name} {more}{direction} {lengths:?}");
+                let attributes = format!("{more}direction = \"{direction}\", ");
+                let (imported, inputs) = read_of(name, &attributes, &net, lengths);
+                let model = imported.unwrap_or_else(|e| panic!("{what}: {e}")).model;
+                let results = interp::evaluate_plain(&model, &inputs).expect("values");
+                let (y, last) = by_hand(&net, cell, backwards, lengths);
+                assert_eq!(results[0].shape(), [STEPS, backwards.len(), BATCH, HIDDEN], "{what}");
+                near(&results[0], &y, &what);
+                near(&results[1], &last, &what);
+            }
         }
     }
 }
@@ -196,8 +216,19 @@ fn each_network_goes_step_by_step_in_each_direction() {
 fn what_is_not_written_out_is_told() {
     let net = Net { gates: 1, directions: 1 };
     let says = |attributes: &str| read("RNN", attributes, &net).0.expect_err("it is refused");
-    let elu = says("activations = [\"Elu\"], ");
-    assert!(matches!(elu, Error::Unsupported { .. }) && elu.to_string().contains("Elu"), "{elu}");
+    let swish = says("activations = [\"Swish\"], ");
+    assert!(matches!(swish, Error::Unsupported { .. }) && swish.to_string().contains("Swish"), "{swish}");
+    for name in ["Affine", "ScaledTanh"] {
+        let without = says(&format!("activations = [\"{name}\"], activation_alpha = [0.5], "));
+        assert!(
+            matches!(without, Error::Unsupported { .. }) && without.to_string().contains(name),
+            "{without}"
+        );
+    }
+    let unknown = says("activations_alpha = [0.5], ");
+    assert!(unknown.to_string().contains("`activations_alpha`"), "{unknown}");
+    let of_lstm = says("input_forget = 1, ");
+    assert!(of_lstm.to_string().contains("`input_forget`"), "{of_lstm}");
     let two = says("activations = [\"Tanh\", \"Relu\"], ");
     assert!(matches!(two, Error::Invalid { .. }) && two.to_string().contains("2 instead of 1"), "{two}");
     let aside = says("direction = \"sideways\", ");
@@ -242,6 +273,76 @@ fn functions_and_clips_are_those_that_are_told() {
     let clipped = run("activations = [\"relu\"], clip = 0.25, ");
     assert!(clipped.iter().all(|&x| (0.0..=0.25).contains(&x)) && clipped.contains(&0.25), "{clipped:?}");
     assert_ne!(run("activations = [\"Softsign\"], "), run(""));
+}
+
+/// A network of one step, which gives its function of the input, and of as many directions as there are functions.
+fn alone(attributes: &str, directions: usize) -> Result<Vec<f64>, Error> {
+    let (ones, zeros) = (vec!["1.0"; directions].join(", "), vec!["0.0"; directions].join(", "));
+    let direction = if directions == 2 { "direction = \"bidirectional\", " } else { "" };
+    let text = format!(
+        "<ir_version: 10, opset_import: [\"\" : 21]>\nm (double[1, 5, 1] x) => (y) {{
+        w = Constant<value = double[{directions}, 1, 1] {{{ones}}}>() r = Constant<value = double[{directions}, 1, 1] {{{zeros}}}>()
+        y = RNN<{direction}{attributes}, hidden_size = 1>(x, w, r) }}\n"
+    );
+    let model = specialise(&Program::from_text(&text)?, &Options::default())?.model;
+    let x = Tensor::from_f64_fn(&Type::new(DType::F64, [1, 5, 1]), |i| INPUTS[i]);
+    Ok(interp::evaluate_plain(&model, &[x]).expect("values").remove(0).to_f64s())
+}
+
+const INPUTS: [f64; 5] = [-3.0, -0.5, 0.0, 0.75, 4.0];
+
+type Formula = fn(f64) -> f64;
+
+/// A function, and by which formula ONNX's text gives it. Defaults are those of the operator of that name.
+const FUNCTIONS: [(&str, Formula); 13] = [
+    ("\"HardSigmoid\"]", |x| (f64::from(0.2_f32) * x + 0.5).clamp(0.0, 1.0)),
+    ("\"HardSigmoid\"], activation_alpha = [0.25], activation_beta = [0.75]", |x| {
+        (0.25 * x + 0.75).clamp(0.0, 1.0)
+    }),
+    ("\"LeakyRelu\"]", |x| if x >= 0.0 { x } else { f64::from(0.01_f32) * x }),
+    ("\"leakyrelu\"], activation_alpha = [0.5]", |x| if x >= 0.0 { x } else { 0.5 * x }),
+    ("\"Elu\"]", |x| if x >= 0.0 { x } else { x.exp() - 1.0 }),
+    ("\"Elu\"], activation_alpha = [2.0]", |x| if x >= 0.0 { x } else { 2.0 * (x.exp() - 1.0) }),
+    ("\"ThresholdedRelu\"]", |x| if x >= 1.0 { x } else { 0.0 }),
+    ("\"ThresholdedRelu\"], activation_alpha = [0.75]", |x| if x >= 0.75 { x } else { 0.0 }),
+    ("\"Affine\"], activation_alpha = [2.0], activation_beta = [0.5]", |x| 2.0 * x + 0.5),
+    ("\"ScaledTanh\"], activation_alpha = [2.0], activation_beta = [0.5]", |x| 2.0 * (0.5 * x).tanh()),
+    ("\"Softsign\"]", |x| x / (1.0 + x.abs())),
+    ("\"Softplus\"]", |x| x.exp().ln_1p()),
+    ("\"RELU\"]", |x| x.max(0.0)),
+];
+
+#[test]
+fn functions_have_the_numbers_that_are_told() {
+    for (told, formula) in FUNCTIONS {
+        let y = alone(&format!("activations = [{told}"), 1).unwrap_or_else(|e| panic!("{told}: {e}"));
+        for (x, y) in INPUTS.into_iter().zip(y) {
+            assert!((y - formula(x)).abs() < 1e-12, "{told}: {y} of {x}");
+        }
+    }
+}
+
+/// "The values are consumed in the order of activation functions."
+#[test]
+fn numbers_go_to_the_functions_that_take_some() {
+    let both = |attributes: &str| alone(&format!("activations = [\"Tanh\", \"LeakyRelu\"], {attributes}"), 2);
+    let y = both("activation_alpha = [0.5]").expect("one number, and one function that takes one");
+    assert_eq!(y[0], (-3.0_f64).tanh());
+    assert_eq!(y[5..], [-1.5, -0.25, 0.0, 0.75, 4.0]);
+    // ONNX's reference implementation gives each function a number, others those alone that take one.
+    assert_eq!(both("activation_alpha = [0.5, 0.5]").expect("both are the same"), y);
+    let open = both("activation_alpha = [0.25, 0.5]").expect_err("it may be either");
+    assert!(matches!(open, Error::Unsupported { .. }), "{open}");
+    assert!(open.to_string().contains("`activation_alpha` in node #2 (RNN)"), "{open}");
+}
+
+#[test]
+fn sequences_end_within_the_steps() {
+    let net = Net { gates: 1, directions: 1 };
+    let long = read_of("RNN", "", &net, [STEPS + 1, 1]).0.expect_err("there is no such step");
+    assert!(matches!(long, Error::Invalid { .. }) && long.to_string().contains("operand 4"), "{long}");
+    let none = read_of("RNN", "", &net, [0, 1]).0.expect_err("its last state is open");
+    assert!(matches!(none, Error::Unsupported { .. }) && none.to_string().contains("operand 4"), "{none}");
 }
 
 /// A cell beyond the threshold is clipped before its function by the letter of the text, and by no runtime: either is right.

@@ -90,6 +90,21 @@ fn what_is_between_elements_is_on_a_line() {
     is_near(&values(18, 3, &to(1, LINEAR)), &[2.0]);
 }
 
+/// x_original = (x_resized + 0.5) / scale, in opsets 11 and 12 alone.
+#[test]
+fn half_pixels_may_not_be_taken_away() {
+    let doubled = |mode: &str| {
+        let attributes =
+            format!("mode = \"{mode}\", coordinate_transformation_mode = \"tf_half_pixel_for_nn\"");
+        format!("r = Constant<value = float[0] {{}}>() {}", by(2.0, &attributes).replace("x, ,", "x, r,"))
+    };
+    is_near(&values(11, 2, &doubled("linear")), &[1.25, 1.75, 2.0, 2.0]);
+    assert_eq!(values(12, 2, &doubled("nearest")), [1.0, 2.0, 2.0, 2.0]);
+    let later = read(13, "1, 2", &doubled("linear")).expect_err("opset 13 has no such mode");
+    let why = later.to_string();
+    assert!(matches!(later, Error::Invalid { .. }) && why.contains("tf_half_pixel_for_nn"), "{why}");
+}
+
 /// Elements of f64 stay what they are, and whoever weighs them in f64 is within the bound.
 #[test]
 fn where_no_axis_is_resized_corners_may_be_added_up() {
@@ -119,6 +134,35 @@ fn what_is_between_elements_of_f64_is_f64() {
     let off = |place: usize| (y.tensor.to_f64s()[place] - (least + step * place as f64 / 3.0)).abs();
     assert_eq!([off(0), off(3)], [0.0, 0.0]);
     assert!((0..4).all(|place| off(place) <= y.error[place] && y.error[place] < 1e-4), "{y:?}");
+}
+
+/// Whoever computes in f32 and rounds once is right, and whoever rounds each step to 16 bits.
+#[test]
+fn what_is_between_halves_may_be_rounded_at_each_step() {
+    let aligned = format!("{LINEAR}, coordinate_transformation_mode = \"align_corners\"");
+    for (input, dtype) in [("float16", DType::F16), ("bfloat16", DType::BF16)] {
+        let imported = read_of(input, 18, "1, 2", &to(4, &aligned)).expect("it is read");
+        let x = Tensor::from_f64_fn(&Type::new(dtype, [1, 2]), |i| [0.1, 700.0][i]);
+        let (profile, taps) = (&interp::Profile::DECLARED, interp::Taps::Outputs);
+        let ends = x.to_f64s();
+        let y = interp::evaluate(&imported.model, &[x], profile, taps).expect("values").outputs.remove(0);
+        assert_eq!(y.tensor.dtype(), dtype);
+        let round = |number: f64| Tensor::from_f64_fn(&Type::new(dtype, []), |_| number).to_f64s()[0];
+        for place in 0..4 {
+            let share = place as f64 / 3.0;
+            let at_once = round((1.0 - share) * ends[0] + share * ends[1]);
+            let [near, far] = [round(1.0 - share), round(share)];
+            let by_steps = round(round(near * ends[0]) + round(far * ends[1]));
+            for other in [at_once, by_steps] {
+                let off = (y.tensor.to_f64s()[place] - other).abs();
+                assert!(off <= y.error_at(place), "{dtype} {place}: {other} is off by {off}");
+            }
+        }
+        // An infinity is one, and what overflows on the way may be one.
+        let infinite = Tensor::from_f64_fn(&Type::new(dtype, [1, 2]), |i| [1.0, f64::INFINITY][i]);
+        let y = interp::evaluate_plain(&imported.model, &[infinite]).expect("values").remove(0).to_f64s();
+        assert_eq!((y[0], y[3]), (1.0, f64::INFINITY));
+    }
 }
 
 #[test]

@@ -178,3 +178,91 @@ fn operators_of_numbers_refuse_strings() {
         DatumKind::Strings
     );
 }
+
+#[test]
+fn strings_are_moved() {
+    let x = strings(&[2, 2], &["a", "b", "é", ""]);
+    let of = |nodes: &str| run("string[2, 2] x", "y", nodes, &[("x", x.clone())]).remove(0);
+    let gathered = of("n = Constant<value = int64[2] {1, -2}>() y = Gather<axis = 1>(x, n)");
+    assert_eq!(gathered, strings(&[2, 2], &["b", "a", "", "é"]));
+    assert_eq!(of("y = Concat<axis = -1>(x, x)"), strings(&[2, 4], &["a", "b", "a", "b", "é", "", "é", ""]));
+    assert_eq!(
+        of("n = Constant<value_ints = [4, -1]>() y = Reshape(x, n)"),
+        strings(&[4, 1], &["a", "b", "é", ""])
+    );
+    let chosen = of(
+        "c = Constant<value = bool[2, 1] {1, 0}>() z = Constant<value_string = \"z\">() y = Where(c, x, z)",
+    );
+    assert_eq!(chosen, strings(&[2, 2], &["a", "b", "z", "z"]));
+    let none = of("n = Constant<value = int64[0] {}>() y = Gather(x, n)");
+    assert_eq!(none, strings(&[0, 2], &[]));
+}
+
+/// What chooses strings may be computed from an input, whose value tells it; the result is given that.
+#[test]
+fn what_strings_are_chosen_by_is_read() {
+    let nodes = "n = ArgMax<axis = 0, keepdims = 0>(w) y = Gather(x, n)";
+    let x = strings(&[3], &["a", "b", "c"]);
+    let w = Datum::Tensor(Tensor::from_f64_fn(&Type::new(DType::F32, [3]), |i| [0.5, 2.0, 1.0][i]));
+    let given = [("x", x), ("w", w)];
+    assert_eq!(run("string[3] x, float[3] w", "y", nodes, &given), [strings(&[], &["b"])]);
+    let imported = read("string[3] x, float[3] w", "y", nodes, &given).expect("a model");
+    assert!(imported.specialised.contains(&"w".to_owned()), "{:?}", imported.specialised);
+    let unknown = read("string[3] x, float[3] w", "y", nodes, &given[..1]).expect_err("nobody knows w");
+    assert!(
+        matches!(unknown, Error::Unsupported { .. }) && unknown.to_string().contains("(Gather)"),
+        "{unknown}"
+    );
+    let beside = "n = Constant<value_int = 3>() y = Gather(x, n)";
+    let beside = read("string[3] x, float[3] w", "y", beside, &given).expect_err("there is no fourth");
+    assert!(beside.to_string().contains("3 is no place on an axis of 3"), "{beside}");
+    let mixed =
+        read("string[3] x, float[3] w", "y", "y = Concat<axis = 0>(x, w)", &given).expect_err("two types");
+    assert!(mixed.to_string().contains("operand 1"), "{mixed}");
+}
+
+/// x: float[2, 2] {1, 2, 3, 4}; two classes that weigh the features, or trees.
+#[test]
+fn classifiers_have_labels_of_strings() {
+    let x = Datum::Tensor(Tensor::from_f64_fn(&Type::new(DType::F32, [2, 2]), |i| [2.0, 1.0, 1.0, 2.0][i]));
+    let given = [("x", x)];
+    let linear = |rest: &str| {
+        format!(
+            "y, z = {ML}.LinearClassifier<classlabels_strings = [\"cat\", \"dög\"], coefficients = [1.0, 0.0, 0.0, 1.0], \
+             intercepts = [0.0, 0.0]{rest}>(x)"
+        )
+    };
+    let labels = strings(&[2], &["cat", "dög"]);
+    assert_eq!(run("float[2, 2] x", "y", &linear(""), &given)[0], labels);
+    // Without values only the scores are known.
+    assert!(read("float[2, 2] x", "z", &linear(""), &[]).is_ok());
+    let unknown = read("float[2, 2] x", "y", &linear(""), &[]).expect_err("which label it is, nobody knows");
+    assert!(matches!(unknown, Error::Unsupported { .. }), "{unknown}");
+    let both =
+        read("float[2, 2] x", "y", &linear(", classlabels_ints = [1, 2]"), &given).expect_err("one of both");
+    assert!(
+        matches!(both, Error::Invalid { .. }) && both.to_string().contains("classlabels_strings"),
+        "{both}"
+    );
+    let tree = format!(
+        "y, z = {ML}.TreeEnsembleClassifier<nodes_treeids = [0, 0, 0], nodes_nodeids = [0, 1, 2], nodes_truenodeids = [1, 0, 0], \
+         nodes_falsenodeids = [2, 0, 0], nodes_featureids = [0, 0, 0], nodes_values = [1.0, 0.0, 0.0], \
+         nodes_modes = [\"BRANCH_GT\", \"LEAF\", \"LEAF\"], class_treeids = [0, 0], class_nodeids = [1, 2], class_ids = [0, 1], \
+         class_weights = [1.0, 1.0], classlabels_strings = [\"cat\", \"dög\"]>(x)"
+    );
+    assert_eq!(run("float[2, 2] x", "y", &tree, &given), [labels]);
+}
+
+#[test]
+fn categories_of_strings_are_hot() {
+    let x = strings(&[3], &["b", "c", "a"]);
+    let node = |rest: &str| format!("y = {ML}.OneHotEncoder<cats_strings = [\"a\", \"b\"]{rest}>(x)");
+    let hot = |numbers: [f64; 6]| {
+        Datum::Tensor(Tensor::from_f64_fn(&Type::new(DType::F32, [3, 2]), |i| numbers[i]))
+    };
+    let given = [("x", x)];
+    let wanted = hot([0.0, 1.0, 0.0, 0.0, 1.0, 0.0]);
+    assert_eq!(run("string[3] x", "y", &node(""), &given), [wanted]);
+    let lacking = read("string[3] x", "y", &node(", zeros = 0"), &given).expect_err("c has no category");
+    assert!(matches!(lacking, Error::Invalid { .. }) && lacking.to_string().contains("\"c\""), "{lacking}");
+}

@@ -8,7 +8,7 @@ mod reading;
 use reading::read_in;
 
 /// Sizes beyond what there is memory for, of tensors without elements, and what the refusal says.
-const TOO_LARGE: [(u32, &str, &str, &str); 7] = [
+const TOO_LARGE: [(u32, &str, &str, &str); 13] = [
     (
         21,
         "float[2147483647, 0, 1] x, float[1, 2, 1] w, float[1, 2, 2] r",
@@ -23,7 +23,7 @@ const TOO_LARGE: [(u32, &str, &str, &str); 7] = [
     ),
     (
         28,
-        "float[0, 2147483647, 2] x",
+        "float[0, 2147483647, 1] x",
         "y, state = LinearAttention<q_num_heads = 1, kv_num_heads = 1, update_rule = \"linear\">(x, x, x)",
         "2147483647 steps",
     ),
@@ -47,6 +47,43 @@ const TOO_LARGE: [(u32, &str, &str, &str); 7] = [
         "y = Scan<num_scan_inputs = 1, body = b (float[n] a) => (float[n] c) { c = Neg(a) }>(x)",
         "a constant of more than",
     ),
+    (
+        21,
+        "float[1] x",
+        "y = RandomUniform<shape = [0, 4611686018427387904, 4611686018427387904]>()",
+        "span more than 2147483647",
+    ),
+    (
+        21,
+        "float[0, 2147483647, 2147483647, 2147483647] x",
+        "y = RandomUniformLike(x)",
+        "input `x`: it is f32[0, 2147483647, 2147483647, 2147483647]",
+    ),
+    (
+        21,
+        "float[0, 3, 4] t",
+        "s = Constant<value = int64[5] {0, 1, 0, 4611686018427387904, 4611686018427387904}>() y = AffineGrid(t, s)",
+        "span more than 2147483647",
+    ),
+    (
+        21,
+        "float[1] x",
+        "s = Constant<value = string[0, 4611686018427387904, 4611686018427387904] {}>() y = Equal(s, s)",
+        "span more than 2147483647",
+    ),
+    (
+        21,
+        "float[2147483647, 2147483647, 2147483647] x",
+        "n = Constant<value = int64 {0}>() y = Loop(n)<body = b (int64 i, bool k) => (bool l, c) { l = Identity(k) c = Identity(x) }>",
+        "input `x`",
+    ),
+    // ONNX knows no limit of a size.
+    (
+        21,
+        "float[1] x",
+        "y = Constant<value = float[0, 1099511627776, 4] {}>()",
+        "dimension 1099511627776 outside",
+    ),
 ];
 
 #[test]
@@ -68,7 +105,17 @@ const TWO: &str = "float[2] x, float[2] z";
 const BOXES: &str = "float[2] z";
 
 /// What each form must not be, its inputs and nodes, and what the refusal says. The nodes that give operands come first.
-const INVALID: [(&str, &str, &str); 24] = [
+const INVALID: [(&str, &str, &str); 30] = [
+    (
+        TWO,
+        "y, w = Split<axis = -9223372036854775808, num_outputs = 2>(x)",
+        "axis -9223372036854775808 is outside of rank 1",
+    ),
+    (
+        TWO,
+        "y = LayerNormalization<axis = -9223372036854775808>(x, z)",
+        "axis -9223372036854775808 is outside of rank 1",
+    ),
     (RNN, "y = RNN<hidden_size = 3>(x, w, r)", "`hidden_size`"),
     (LSTM, "y = LSTM<hidden_size = 4>(x, w, r)", "`hidden_size`"),
     (RNN, "l = Constant<value = int32[1] {3}>() y = RNN<hidden_size = 4>(x, w, r, , l)", "operand 4"),
@@ -131,6 +178,26 @@ const INVALID: [(&str, &str, &str); 24] = [
         BOXES,
         "x = Constant<value = float[1, 1, 4] {0.0, 0.0, 1.0, 1.0}>() s = Constant<value = float[1, 1, 1] {1.0}>() l = Constant<value = float[2] {0.5, 0.5}>() y = NonMaxSuppression(x, s, , , l)",
         "operand 4",
+    ),
+    (
+        TWO,
+        "y = Scan<num_scan_inputs = 1, scan_input_axes = [1], body = b (float a) => (float c) { c = Neg(a) }>(x)",
+        "attribute `scan_input_axes`",
+    ),
+    (
+        TWO,
+        "y = Scan<num_scan_inputs = 1, scan_input_axes = [0, 0], body = b (float a) => (float c) { c = Neg(a) }>(x)",
+        "attribute `scan_input_axes` in node #0 (Scan): it has 2 elements instead of 1",
+    ),
+    (
+        TWO,
+        "n = Constant<value = int64 {4}>() y = HannWindow<output_datatype = 4294967297>(n)",
+        "attribute `output_datatype` in node #1 (HannWindow): it is 4294967297, which is no element type",
+    ),
+    (
+        TWO,
+        "s = SequenceEmpty<dtype = 99>() y = SequenceLength(s)",
+        "element type 99 in attribute `dtype` in node #0 (SequenceEmpty)",
     ),
     (TWO, "o = Optional<type = double[2]>(x) y = OptionalGetElement(o)", "`type`"),
     (TWO, "o = Optional<type = seq(float[2])>(x) y = OptionalGetElement(o)", "`type`"),

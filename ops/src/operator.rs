@@ -295,19 +295,24 @@ pub fn infer(
     spec: &Spec,
     inputs: &[Option<&Type>],
 ) -> Result<Vec<Type>, Reject> {
-    check_attributes(attributes)?;
+    // A rule compares an axis with a rank, and says so where it is outside: that is wrong in any case, whatever limit it exceeds.
+    check_attributes(attributes, |name| !AXES.contains(&name))?;
     check_operands(spec, inputs)?;
     let outputs = op.infer(Args(inputs), &mut Check)?;
+    check_attributes(attributes, |name| AXES.contains(&name))?;
     if let Some(&size) = outputs.iter().flat_map(|t| &t.shape).find(|&&size| size < 0) {
         return Err(Reject::Negative(size));
     }
     if outputs.iter().all(Type::is_countable) { Ok(outputs) } else { Err(Reject::Overflow) }
 }
 
+/// The attributes that are axes.
+const AXES: [&str; 2] = ["axis", "axes"];
+
 /// Numbers beyond [`ir::dim::LIMIT`] are refused before a rule calculates with them.
-fn check_attributes(attributes: &Attributes) -> Result<(), Reject> {
+fn check_attributes(attributes: &Attributes, of: impl Fn(&str) -> bool) -> Result<(), Reject> {
     let fits = |v: &i64| v.unsigned_abs() <= ir::dim::LIMIT as u64;
-    let all_fit = attributes.iter().all(|(_, value)| match value {
+    let all_fit = attributes.iter().filter(|(name, _)| of(name)).all(|(_, value)| match value {
         Attribute::Int(v) => fits(v),
         Attribute::Ints(v) => v.iter().all(fits),
         Attribute::Float(_)

@@ -29,6 +29,7 @@ pub use find::find;
 pub use write::{clear, place};
 
 use crate::import::declared_kind;
+use crate::program::sparse;
 use crate::proto::{GraphProto, ModelProto, TensorProto, ValueInfoProto, decode_shared};
 use crate::tensor::each::all_in_bytes;
 use crate::{Error, external, file, text};
@@ -189,7 +190,8 @@ struct Ports<'a> {
 
 impl<'a> Ports<'a> {
     fn of(graph: &'a GraphProto) -> Self {
-        Self { graph, initialized: graph.initializer.iter().map(TensorProto::name).collect() }
+        let (dense, sparse) = (graph.initializer.iter(), graph.sparse_initializer.iter());
+        Self { graph, initialized: dense.map(TensorProto::name).chain(sparse.map(sparse::name)).collect() }
     }
 
     fn read_set(&self, set: &Path) -> Result<DataSet, Error> {

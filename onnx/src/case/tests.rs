@@ -6,7 +6,7 @@ use prost::Message;
 use super::*;
 use crate::export::open_type;
 use crate::proto::type_proto::Value;
-use crate::proto::{TypeProto, type_proto};
+use crate::proto::{SparseTensorProto, TypeProto, type_proto};
 use crate::tensor;
 
 fn port(name: &str, value: Value) -> ValueInfoProto {
@@ -178,6 +178,33 @@ fn inputs_with_an_initializer_may_be_left_out() {
     case.model = model(vec![tensor_port("a"), tensor_port("b")], vec![b]).into();
     let (_dir, path) = written(&case);
     assert_eq!(CaseFolder::read(&path).unwrap(), case);
+}
+
+/// A model that takes these, of which `b` has a sparse default: the numbers from 0 on, but for the 0.
+fn with_a_sparse_default(input: Vec<ValueInfoProto>) -> Vec<u8> {
+    let numbers = |name: &str| {
+        tensor::to_proto(name, &Tensor::from_i128_fn(&Type::new(DType::I64, [5]), |i| i as i128 + 1))
+    };
+    let b = SparseTensorProto { values: Some(numbers("b")), indices: Some(numbers("")), dims: vec![2, 3] };
+    let output = vec![tensor_port("y"), tensor_port("z")];
+    let graph = GraphProto { input, output, sparse_initializer: vec![b], ..Default::default() };
+    ModelProto { graph: Some(graph), ..Default::default() }.encode_to_vec()
+}
+
+#[test]
+fn a_sparse_initializer_is_a_default_as_well() {
+    let mut case = sample();
+    case.sets[0].inputs.pop().unwrap();
+    case.sets.truncate(1);
+    case.model = with_a_sparse_default(vec![tensor_port("a"), tensor_port("b")]).into();
+    let (_dir, path) = written(&case);
+    assert_eq!(CaseFolder::read(&path).unwrap(), case);
+    let around = |given: &[&str]| {
+        let model = with_a_sparse_default(["a", "b", "c"].map(tensor_port).to_vec()).into();
+        CaseFolder { model, ..around_a_default(given) }
+    };
+    let (_dir, path) = written(&around(&["a", "c"]));
+    assert_eq!(CaseFolder::read(&path).unwrap(), around(&["a", "b", "c"]));
 }
 
 /// A case whose model takes a, b and c, of which b has a default, with values for some of them.

@@ -5,6 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::{BOUNDS_SET, CaseFolder, DATA_SET, DataSet, JSON, Leeway, MODEL, NamedDatum, REWRITTEN, encode};
+use crate::program::sparse;
 use crate::proto::{GraphProto, ModelProto, ValueInfoProto, decode_shared};
 use crate::tensor::from_proto;
 use crate::{Error, external};
@@ -172,14 +173,15 @@ impl DataSet {
 fn default_of(port: &ValueInfoProto, graph: &GraphProto, behind: &str) -> Result<NamedDatum, Error> {
     let what = || format!("input `{}`", port.name());
     let default = graph.initializer.iter().find(|initializer| initializer.name() == port.name());
-    let default = default.ok_or_else(|| {
+    let default = default.map(|default| from_proto(default, external::External::Refuse));
+    let sparse = || graph.sparse_initializer.iter().find(|default| sparse::name(default) == port.name());
+    let tensor = default.or_else(|| sparse().map(sparse::dense)).ok_or_else(|| {
         Error::invalid(
             what(),
             format!("it has neither a value nor a default, and `{behind}` behind it has a value"),
         )
     })?;
-    let tensor = from_proto(default, external::External::Refuse).map_err(|e| e.inside(what()))?;
-    Ok(NamedDatum::new(port.name(), tensor))
+    Ok(NamedDatum::new(port.name(), tensor.map_err(|e| e.inside(what()))?))
 }
 
 fn create(folder: &Path) -> Result<(), Error> {

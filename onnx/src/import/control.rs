@@ -6,15 +6,15 @@ use ir::{Attributes, DType, Tensor, Type, Value};
 
 use super::declared::Declared;
 use super::frame::Bound;
+use super::given::GivenAttributes;
 use super::origin::Inside;
-use super::terms::bounded;
+use super::terms::{axis_of, bounded};
 use super::translation::{
     Read, SourceNode, Translation, apply, bind, body, flag, given, if_given, number, stack, tensor, times,
 };
 use super::walk::Walk;
 use crate::Error;
 use crate::program::{Body, Node, Port};
-use crate::proto::AttributeProto;
 
 /// The function that writes out an operator of this name, if it branches or loops.
 pub(super) fn translation(op_type: &str) -> Option<Translation> {
@@ -260,20 +260,18 @@ fn empty(walk: &mut Walk<'_, '_>, ty: Option<Type>, axis: usize) -> Result<Bound
         return Err(Error::invalid("outputs", format!("{ty} has no axis {axis} more")));
     }
     ty.shape.insert(axis, 0);
-    let tensor = Tensor::zeros(&ty);
-    walk.push_constant(tensor.into(), None).map(Bound::Tensor)
+    let ty = bounded(ty.dtype, &ty.shape)?;
+    walk.push_constant(Tensor::zeros(&ty).into(), None).map(Bound::Tensor)
 }
 
 /// Scan: its body once for each slice of the operands that are scanned.
-fn scan<'p>(
-    walk: &mut Walk<'p, '_>,
-    &SourceNode { node, attributes }: &SourceNode<'p, '_>,
-) -> Result<(), Error> {
+fn scan<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result<(), Error> {
+    let node = source.node;
     if walk.context.declared < 9 {
-        let results = batched::scan(walk, node, attributes)?;
+        let results = batched::scan(walk, source)?;
         return bind(walk, node, results);
     }
-    let scan = Scan::read(walk, node, attributes)?;
+    let scan = Scan::read(walk, source)?;
     let states = (0..scan.states).map(|i| walk.frame.get(super::translation::need(node, i)?).cloned());
     let initial: Vec<Bound> = states.collect::<Result<_, _>>()?;
     let results = scan.run(walk, &initial, 0)?;
@@ -300,12 +298,13 @@ struct Scanned {
 }
 
 impl<'p> Scan<'p> {
-    fn read(walk: &mut Walk<'p, '_>, node: &'p Node, attributes: &[&AttributeProto]) -> Result<Self, Error> {
+    fn read(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result<Self, Error> {
+        let node = source.node;
         let body = body(node, "body")?;
-        let find = |name: &str| attributes.iter().find(|a| a.name() == name);
-        let scanned = find("num_scan_inputs").map_or(0, |a| a.i());
-        let scanned = usize::try_from(scanned).ok().filter(|&n| (1..=node.inputs.len()).contains(&n));
-        let Some(scanned) = scanned else {
+        let given = GivenAttributes::of(source);
+        given.ignore("body");
+        let scanned = usize::try_from(given.int("num_scan_inputs", 0)).ok();
+        let Some(scanned) = scanned.filter(|&n| (1..=node.inputs.len()).contains(&n)) else {
             return Err(Error::invalid("attribute `num_scan_inputs`", "it is no number of operands"));
         };
         let states = node.inputs.len() - scanned;
@@ -316,25 +315,19 @@ impl<'p> Scan<'p> {
                 "it has other inputs or outputs than the operands",
             ));
         };
-        let list = |name: &str, length: usize| match find(name) {
-            None => Ok(vec![0; length]),
-            Some(a) if a.ints.len() == length => Ok(a.ints.clone()),
-            Some(a) => {
-                let why = format!("it has {} elements instead of {length}", a.ints.len());
-                Err(Error::invalid(format!("attribute `{name}`"), why))
-            }
-        };
-        let (axes, directions) = (list("scan_input_axes", scanned)?, list("scan_input_directions", scanned)?);
+        let axes = given.each("scan_input_axes", scanned)?;
+        let directions = given.each("scan_input_directions", scanned)?;
         let mut inputs = Vec::with_capacity(scanned);
         for (i, (&axis, &direction)) in axes.iter().zip(&directions).enumerate() {
             let value = tensor(walk, node, states + i)?;
             let ty = walk.graph.ty(value);
-            let at = ops::rule::axis(axis, ty.rank());
-            let at = at.map_err(|e| Error::invalid(format!("operand {}", states + i), e.to_string()))?;
+            let at = axis_of("attribute `scan_input_axes`", axis, ty.rank())?;
             let (axis, extent) = (at as i64, ty.shape[at]);
             inputs.push(Scanned { value, axis, is_reversed: direction != 0, extent });
         }
-        let (axes, directions) = (list("scan_output_axes", piled)?, list("scan_output_directions", piled)?);
+        let axes = given.each("scan_output_axes", piled)?;
+        let directions = given.each("scan_output_directions", piled)?;
+        given.finish()?;
         let outputs = axes.into_iter().zip(directions.into_iter().map(|d| d != 0)).collect();
         Ok(Self { node, body, states, inputs, outputs })
     }
@@ -382,8 +375,7 @@ impl<'p> Scan<'p> {
                 pile.reverse();
             }
             let rank = walk.graph.ty(pile[0]).rank() + 1;
-            let axis = ops::rule::axis(axis, rank)
-                .map_err(|e| Error::invalid("attribute `scan_output_axes`", e.to_string()))?;
+            let axis = axis_of("attribute `scan_output_axes`", axis, rank)?;
             stacked.push(Bound::Tensor(stack(walk, &pile, axis as i64, &[])?));
         }
         Ok(stacked)
@@ -406,8 +398,7 @@ impl<'p> Scan<'p> {
         let mut piles = Vec::with_capacity(piled.len());
         for (ty, &(axis, _)) in piled.into_iter().zip(&self.outputs) {
             let rank = ty.as_ref().map_or(0, Type::rank) + 1;
-            let axis = ops::rule::axis(axis, rank)
-                .map_err(|e| Error::invalid("attribute `scan_output_axes`", e.to_string()))?;
+            let axis = axis_of("attribute `scan_output_axes`", axis, rank)?;
             piles.push(empty(walk, ty, axis)?);
         }
         Ok(piles)

@@ -12,6 +12,7 @@ use super::frame::{Bound, Sequence, Texts};
 use super::known::{Elements, Known};
 use super::sequence::{length, presence};
 use super::strings;
+use super::terms::check_countable;
 use super::translation;
 use super::walk::Walk;
 use crate::Error;
@@ -116,6 +117,7 @@ pub(super) fn parameter(walk: &mut Walk<'_, '_>, id: ValueId, ty: &Type) -> Resu
 
 /// An input of the graph that is made.
 fn variable(walk: &mut Walk<'_, '_>, name: &str, ty: &Type) -> Result<Value, Error> {
+    check_countable(format!("input `{name}`"), ty)?;
     let node = walk.push(NodeKind::Variable { name: name.to_owned() }, vec![], vec![ty.clone()], None)?;
     Ok(Value::new(node, 0))
 }

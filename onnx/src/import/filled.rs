@@ -59,9 +59,8 @@ fn scalar(dtype: DType, tensor: &Tensor) -> Tensor {
     Tensor::from_bytes(&Type::new(dtype, []), &tensor.to_bytes()).unwrap_or_else(|_| tensor.clone())
 }
 
-/// Range: numbers from the first on, a step apart, up to the limit. Floats are known only if no number is
-/// rounded: then it is the same whether an implementation adds the step or multiplies it. Numbers of 16 bits
-/// are computed in f32, unless `stash_type` says otherwise, and rounded once.
+/// Range: numbers from the first on, a step apart, up to the limit. Where no float is rounded, they are a constant: then it is the same whether an
+/// implementation adds the step or multiplies it. Numbers of 16 bits are computed in f32, unless `stash_type` says otherwise, and rounded once.
 fn range<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result<(), Error> {
     let node = source.node;
     let given = GivenAttributes::of(source);
@@ -90,8 +89,11 @@ fn range<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result<(),
         let why = format!("there is no Range of {dtype} in opset {}", walk.context.declared);
         return Err(Error::invalid("operand 0", why));
     }
-    let filled = if dtype.is_float() { floats(dtype, &numbers, stash)? } else { integers(dtype, &numbers)? };
-    let filled = walk.push_constant(Arc::new(filled), None)?;
+    let filled = if dtype.is_float() {
+        floats(walk, dtype, &numbers, stash)?
+    } else {
+        walk.push_constant(Arc::new(integers(dtype, &numbers)?), None)?
+    };
     let filled = given_value(walk, filled, &from)?;
     bind(walk, node, vec![Bound::Tensor(filled)])
 }
@@ -115,24 +117,73 @@ fn computed_in(dtype: DType, stash: i64) -> DType {
     }
 }
 
-fn floats(dtype: DType, numbers: &[Arc<Tensor>], stash: i64) -> Result<Tensor, Error> {
+fn floats(
+    walk: &mut Walk<'_, '_>,
+    dtype: DType,
+    numbers: &[Arc<Tensor>],
+    stash: i64,
+) -> Result<Value, Error> {
     let [start, limit, step] = [0, 1, 2].map(|i: usize| numbers[i].to_f64s()[0]);
     if step == 0.0 || !(start.is_finite() && limit.is_finite() && step.is_finite()) {
         return Err(no_step());
     }
+    let stash = computed_in(dtype, stash);
     // Of numbers that are exact in f64, this is right but where the quotient is rounded to a whole number.
     let count = ((limit - start) / step).ceil().max(0.0);
-    let count = few(if count < 1e18 { count as i128 } else { i128::MAX })?;
+    let few = |count: f64| few(if count < 1e18 { count as i128 } else { i128::MAX });
+    let count = few(count)?;
     let filled = |dtype, numbers: &[f64]| Tensor::from_f64_fn(&Type::new(dtype, [count]), |i| numbers[i]);
-    let is_kept = |numbers: &[f64]| filled(computed_in(dtype, stash), numbers).to_f64s() == numbers;
+    let is_kept = |numbers: &[f64]| filled(stash, numbers).to_f64s() == numbers;
     let exact: Option<(Vec<f64>, Vec<f64>)> = (0..count).map(|i| place(start, step, i as f64)).collect();
     match exact {
-        Some((multiples, numbers)) if is_kept(&multiples) && is_kept(&numbers) => Ok(filled(dtype, &numbers)),
-        _ => Err(Error::unsupported(
-            "Range",
-            format!("its numbers from {start} on by {step} are rounded, which ONNX does not say how"),
-        )),
+        Some((multiples, numbers)) if is_kept(&multiples) && is_kept(&numbers) => {
+            walk.push_constant(Arc::new(filled(dtype, &numbers)), None)
+        }
+        _ => {
+            check_count(dtype, [start, limit, step], count)?;
+            let filled = rounded(walk, stash, [start, step], count)?;
+            walk.cast(filled, dtype)
+        }
     }
+}
+
+/// Requires that there are as many numbers however the difference and the quotient are rounded that their count follows from: to the dtype, to
+/// f32 as in ONNX's own function body, to f64, or not at all.
+fn check_count(dtype: DType, [start, limit, step]: [f64; 3], count: i64) -> Result<(), Error> {
+    let to = |dtype, number: f64| Tensor::from_f64_fn(&Type::new(dtype, []), |_| number).to_f64s()[0];
+    let all = [DType::F64, DType::F32, dtype];
+    let differences = [limit - start, to(dtype, limit - start)];
+    let quotients = differences
+        .iter()
+        .flat_map(|&difference| all.map(|dtype| to(dtype, to(dtype, difference) / to(dtype, step))));
+    if quotients.map(|quotient| quotient.ceil().max(0.0)).all(|other| other == count as f64) {
+        return Ok(());
+    }
+    let why = format!(
+        "how many numbers there are from {start} to {limit} by {step} hangs on how a quotient is rounded"
+    );
+    Err(Error::unsupported("Range", why))
+}
+
+/// Numbers that are rounded: as the text has it the step times the place, to which the first is added, and within what adding the step again and
+/// again may bring about, as ONNX's own function body does.
+fn rounded(
+    walk: &mut Walk<'_, '_>,
+    dtype: DType,
+    [start, step]: [f64; 2],
+    count: i64,
+) -> Result<Value, Error> {
+    let place = |i: i64| Tensor::from_f64_fn(&Type::new(dtype, []), |_| i as f64).to_f64s()[0];
+    if (0..count).any(|i| place(i) != i as f64) {
+        return Err(Error::unsupported("Range", format!("{count} numbers are more than {dtype} counts")));
+    }
+    let places = walk.reals(dtype, &[count], |i| i as f64)?;
+    let [first, each] = [start, step].map(|number| walk.real(dtype, number));
+    let multiples = walk.op("Mul", &[places, each?])?;
+    let numbers = walk.op("Add", &[first?, multiples])?;
+    let terms = walk.reals(dtype, &[count], |i| if i == 0 { start } else { step })?;
+    let sums = walk.op_with("CumSum", &Attributes::new().int("axis", 0), &[terms])?;
+    walk.within(numbers, sums)
 }
 
 /// `i` times the step, and the number that it leads to; `None` if f64 rounds either.

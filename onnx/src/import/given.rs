@@ -3,11 +3,11 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
-use ir::Tensor;
+use ir::{DType, Tensor};
 
 use super::translation::SourceNode;
 use crate::external::External;
-use crate::proto::AttributeProto;
+use crate::proto::{AttributeProto, TypeProto};
 use crate::{Error, tensor};
 
 /// The attributes that nobody has asked for yet.
@@ -29,6 +29,18 @@ impl<'a> GivenAttributes<'a> {
 
     pub(super) fn ints(&self, name: &str) -> &'a [i64] {
         self.take(name).map_or(&[], |attribute| &attribute.ints)
+    }
+
+    /// So many integers; zeros where they are left out.
+    pub(super) fn each(&self, name: &str, count: usize) -> Result<Vec<i64>, Error> {
+        match self.take(name) {
+            None => Ok(vec![0; count]),
+            Some(attribute) if attribute.ints.len() == count => Ok(attribute.ints.clone()),
+            Some(attribute) => {
+                let why = format!("it has {} elements instead of {count}", attribute.ints.len());
+                Err(Error::invalid(format!("attribute `{name}`"), why))
+            }
+        }
     }
 
     pub(super) fn int(&self, name: &str, default: i64) -> i64 {
@@ -56,6 +68,21 @@ impl<'a> GivenAttributes<'a> {
 
     pub(super) fn texts(&self, name: &str) -> Vec<String> {
         self.take(name).map_or_else(Vec::new, |attribute| attribute.strings.iter().map(|s| text(s)).collect())
+    }
+
+    /// The dtype that an integer is the code of.
+    pub(super) fn dtype(&self, name: &str) -> Result<Option<DType>, Error> {
+        let Some(code) = self.whole(name) else { return Ok(None) };
+        let what = format!("attribute `{name}`");
+        match i32::try_from(code) {
+            Ok(code) => tensor::dtype_of(code).map(Some).map_err(|e| e.inside(what)),
+            Err(_) => Err(Error::invalid(what, format!("it is {code}, which is no element type"))),
+        }
+    }
+
+    /// A type that the attribute holds.
+    pub(super) fn ty(&self, name: &str) -> Option<&'a TypeProto> {
+        self.take(name).and_then(|attribute| attribute.tp.as_ref())
     }
 
     /// A tensor that the attribute holds.

@@ -1,20 +1,23 @@
 //! Operators of ONNX's domain for classical machine learning, `ai.onnx.ml`, written out in those of the default one.
 //!
-//! [ONNX-ML](https://onnx.ai/onnx/operators/index.html#ai-onnx-ml). Of each the part is read that exporters write: elements of
-//! f32, labels that are integers. What differs between ONNX's text and its own reference implementation, and where both could be meant, is
+//! [ONNX-ML](https://onnx.ai/onnx/operators/index.html#ai-onnx-ml). Of each the part is read that exporters write: of most of them features of
+//! f32. What differs between ONNX's text and its own reference implementation, and where both could be meant, is
 //! refused and says so.
 
+mod classes;
+mod encoded;
 mod ensemble;
+mod forest;
 mod labels;
 mod linear;
 mod scaling;
 mod support;
 mod trees;
 
-use ir::{Attributes, DType, Tensor, Type, Value};
+use ir::{Attributes, DType, Tensor, Value};
 
-use super::frame::Bound;
-use super::translation::{SourceNode, Translation, bind, one};
+use super::terms::bounded;
+use super::translation::{SourceNode, Translation, one};
 use super::walk::Walk;
 use crate::Error;
 
@@ -26,10 +29,13 @@ pub(super) fn translation(op_type: &str) -> Option<Translation> {
     match op_type {
         "ArrayFeatureExtractor" => Some(scaling::array_feature_extractor),
         "Binarizer" => Some(scaling::binarizer),
+        "FeatureVectorizer" => Some(encoded::features),
+        "Imputer" => Some(encoded::imputer),
         "LabelEncoder" => Some(labels::encoder),
         "LinearClassifier" => Some(linear::classifier),
         "LinearRegressor" => Some(linear::regressor),
         "Normalizer" => Some(scaling::normalizer),
+        "OneHotEncoder" => Some(encoded::one_hot),
         "SVMRegressor" => Some(support::regressor),
         "Scaler" => Some(scaling::scaler),
         "TreeEnsemble" => Some(ensemble::ensemble),
@@ -64,8 +70,8 @@ fn rows(walk: &mut Walk<'_, '_>, source: &SourceNode<'_, '_>) -> Result<Value, E
 
 /// A constant of f32.
 fn constant(walk: &mut Walk<'_, '_>, shape: &[i64], numbers: &[f32]) -> Result<Value, Error> {
-    let ty = Type::new(DType::F32, shape);
-    if ty.count() != numbers.len() as i64 || shape.iter().any(|&size| size < 0) {
+    let ty = bounded(DType::F32, shape)?;
+    if ty.count() != numbers.len() as i64 {
         return Err(Error::invalid("attributes", format!("there are {} numbers for {ty}", numbers.len())));
     }
     walk.push_constant(Tensor::from_f64_fn(&ty, |i| numbers[i].into()).into(), None)
@@ -73,7 +79,7 @@ fn constant(walk: &mut Walk<'_, '_>, shape: &[i64], numbers: &[f32]) -> Result<V
 
 /// A constant of integers.
 fn integers(walk: &mut Walk<'_, '_>, dtype: DType, shape: &[i64], numbers: &[i64]) -> Result<Value, Error> {
-    let ty = Type::new(dtype, shape);
+    let ty = bounded(dtype, shape)?;
     walk.push_constant(Tensor::from_i128_fn(&ty, |i| numbers[i].into()).into(), None)
 }
 
@@ -95,22 +101,4 @@ fn transformed(walk: &mut Walk<'_, '_>, scores: Value, transform: &str) -> Resul
         "SOFTMAX" => one(walk, "Softmax", &Attributes::new().int("axis", -1), &[scores]),
         other => Err(Error::unsupported("attribute `post_transform`", format!("{other} is not there"))),
     }
-}
-
-/// The label of the highest score of each row, the first of equal ones, and the scores. Whether it is that of the scores before they are
-/// transformed or after, ONNX does not say: these differ where a transformation saturates, and there its bound leaves open which is the
-/// highest.
-fn classified<'p>(
-    walk: &mut Walk<'p, '_>,
-    source: &SourceNode<'p, '_>,
-    labels: &[i64],
-    scores: Value,
-    transform: &str,
-) -> Result<(), Error> {
-    let highest = Attributes::new().int("axis", 1).int("keepdims", 0);
-    let scores = transformed(walk, scores, transform)?;
-    let place = one(walk, "ArgMax", &highest, &[scores])?;
-    let labels = integers(walk, DType::I64, &[labels.len() as i64], labels)?;
-    let label = one(walk, "Gather", &Attributes::new().int("axis", 0), &[labels, place])?;
-    bind(walk, source.node, vec![Bound::Tensor(label), Bound::Tensor(scores)])
 }

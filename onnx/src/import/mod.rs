@@ -15,6 +15,7 @@
 //! | `walk` | walking over a program, and the graph that is made |
 //! | `nodes` | the nodes by kind |
 //! | `operator` | one operator |
+//! | `allowed_types` | the dtypes that its definition in the model's opset takes |
 //! | `function` | functions, typed for each use or written out |
 //! | `old` | definitions of opsets before 13 |
 //! | `translation`, `control`, `sequence`, `filled`, `recurrent`, `resize` | branches, loops, sequences, optionals, filled tensors, recurrent networks and what resizes, written out |
@@ -32,6 +33,7 @@
 //! | `strings` | tensors of strings, which are lists of bytes, and what is read from them |
 //! | `suppressed` | boxes that are selected, written out |
 //! | `losses` | losses of a classifier, written out |
+//! | `activation` | functions that nodes apply to sums of their own |
 //! | `terms`, `given` | what operators are written out with: operands, constants and operators of ours, and attributes |
 //! | `learning` | the operators of `ai.onnx.ml`, written out |
 //! | `training` | those of `ai.onnx.preview.training`, written out |
@@ -54,6 +56,7 @@
 //! from an initializer, from a Constant node, computed from known values, or from the caller
 //! ([`Options::known_inputs`]). An initializer that is only used so is no constant of the result.
 
+mod activation;
 mod allowed_types;
 mod attention;
 mod attribute;
@@ -318,7 +321,7 @@ fn invalid(model: &Model, origins: &[Origin], program: &Program, why: &Invalid<R
     };
     match fault {
         // ONNX knows no limit.
-        Fault::Size { .. } => Error::unsupported(what, fault.to_string()),
+        Fault::Size { .. } | Fault::Dim { dim: 0.. } => Error::unsupported(what, fault.to_string()),
         _ => Error::invalid(what, fault.to_string()),
     }
 }

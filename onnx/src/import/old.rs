@@ -2,7 +2,7 @@
 //!
 //! Most that has changed since is spelling: what was an attribute is an operand, or an attribute came whose default says what held
 //! before. The schemas have that ([`Spec::place`](ops::Spec::place) knows older opsets), so such a definition is read as it is spelled,
-//! where it holds what it asks for beyond the later one. The others stand in [`CHANGED`], each with what reads it: they are written out in operators of today, or refused with the reason. A test
+//! where it holds what it asks for beyond the later one. The others stand in [`CHANGED`], each with what reads it: they are written out in operators of today, or hold less. A test
 //! holds the table against the schemas: whatever has other operands or attributes than in opset 13 must be in it.
 //!
 //! Dtypes are those of the definition that holds in the model ([`allowed_types`](super::allowed_types)).
@@ -13,8 +13,9 @@ use ir::{Attribute, Attributes, DType, Tensor, Type};
 use ops::schema::{self, Schema};
 
 use super::frame::Bound;
-use super::terms::misshapen;
-use super::translation::{SourceNode, Translation, bind, one, tensor};
+use super::given::GivenAttributes;
+use super::terms::{misshapen, operands, there};
+use super::translation::{SourceNode, Translation, apply, bind, need, one, tensor};
 use super::walk::Walk;
 use super::{attribute, operator};
 use crate::Error;
@@ -32,11 +33,9 @@ enum Reading {
     Narrower(Check),
     /// Written out.
     Written(Translation),
-    /// Not at all.
-    Refused(&'static str),
 }
 
-use Reading::{Narrower, Refused, Spelled, Written as Out};
+use Reading::{Narrower, Spelled, Written as Out};
 
 /// What a definition asks of the attributes that a node gives, and of the types of its operands.
 type Check = fn(&Attributes, &[Option<&Type>]) -> Result<(), Error>;
@@ -71,8 +70,7 @@ const CHANGED: &[(&str, u32, Reading)] = &[
     ("MaxPool", 8, Spelled),
     ("Mean", 6, Narrower(one_shape)),
     ("Min", 6, Narrower(one_shape)),
-    // Opset 11 counts negative indices from the end; before, they are out of range and give no hot element.
-    ("OneHot", 9, Refused("negative indices meant something else before opset 11")),
+    ("OneHot", 9, Out(one_hot)),
     ("Pad", 2, Out(pad)),
     ("Pow", 7, Spelled),
     ("QuantizeLinear", 10, Spelled),
@@ -106,20 +104,13 @@ pub(super) fn translation(op_type: &str, declared: u32) -> Option<Translation> {
     let schema = schema::in_force(op_type, declared).filter(|_| OPSETS.contains(&declared))?;
     match reading(schema) {
         Out(form) => Some(form),
-        Spelled | Narrower(_) | Refused(_) => None,
+        Spelled | Narrower(_) => None,
     }
 }
 
 /// Why a definition of an opset before ours cannot be read, if it cannot.
 pub(super) fn refused(schema: &Schema, declared: u32) -> Option<String> {
-    let since = schema.since;
-    if !OPSETS.contains(&declared) {
-        return Some(too_old(since));
-    }
-    match reading(schema) {
-        Refused(why) => Some(format!("as defined in opset {since}: {why}")),
-        Spelled | Narrower(_) | Out(_) => None,
-    }
+    (!OPSETS.contains(&declared)).then(|| too_old(schema.since))
 }
 
 /// Requires of a node what its operator asked for in an opset before ours, and asks for no longer.
@@ -169,10 +160,6 @@ pub(super) fn too_old(since: u32) -> String {
     format!("as defined in opset {since}; only definitions from opset {first} on are known")
 }
 
-fn find<'a>(source: &SourceNode<'_, 'a>, name: &str) -> Option<&'a AttributeProto> {
-    source.attributes.iter().find(|attribute| attribute.name() == name).copied()
-}
-
 /// The attributes that are written, but for one.
 fn without(walk: &Walk<'_, '_>, source: &SourceNode<'_, '_>, name: &str) -> Result<Attributes, Error> {
     let mut attributes = Attributes::new();
@@ -195,7 +182,9 @@ fn along_the_rest<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> R
     let node = source.node;
     let x = tensor(walk, node, 0)?;
     let ty = walk.graph.ty(x).clone();
-    let axis = find(source, "axis").map_or(1, AttributeProto::i);
+    let given = GivenAttributes::of(source);
+    let axis = given.int("axis", 1);
+    given.finish()?;
     let name = node.rest.op_type();
     let last = Attributes::new().int("axis", -1);
     let at = ops::rule::axis(axis, ty.rank()).map_err(|e| match walk.context.declared {
@@ -222,8 +211,10 @@ fn along_the_rest<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> R
 fn clip<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result<(), Error> {
     let x = tensor(walk, source.node, 0)?;
     let dtype = walk.graph.ty(x).dtype;
-    let low = scalar(walk, dtype, find(source, "min").map_or(f32::MIN, AttributeProto::f))?;
-    let high = scalar(walk, dtype, find(source, "max").map_or(f32::MAX, AttributeProto::f))?;
+    let given = GivenAttributes::of(source);
+    let (low, high) = (given.float("min").unwrap_or(f32::MIN), given.float("max").unwrap_or(f32::MAX));
+    given.finish()?;
+    let (low, high) = (scalar(walk, dtype, low)?, scalar(walk, dtype, high)?);
     let y = one(walk, "Clip", &Attributes::new(), &[x, low, high])?;
     bind(walk, source.node, vec![Bound::Tensor(y)])
 }
@@ -232,7 +223,7 @@ fn clip<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result<(), 
 fn pad<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result<(), Error> {
     let x = tensor(walk, source.node, 0)?;
     let dtype = walk.graph.ty(x).dtype;
-    let value = scalar(walk, dtype, find(source, "value").map_or(0.0, AttributeProto::f))?;
+    let value = scalar(walk, dtype, GivenAttributes::of(source).float("value").unwrap_or(0.0))?;
     let attributes = without(walk, source, "value")?;
     let y = one(walk, "Pad", &attributes, &[x, value])?;
     bind(walk, source.node, vec![Bound::Tensor(y)])
@@ -252,7 +243,7 @@ fn dropout<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result<(
 
 /// BatchNormalization could have statistics for each element instead of each channel (`spatial` of 0).
 fn batch_normalization<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result<(), Error> {
-    if find(source, "spatial").is_some_and(|spatial| spatial.i() == 0) {
+    if GivenAttributes::of(source).int("spatial", 1) == 0 {
         return Err(Error::unsupported("attribute `spatial`", "statistics are those of channels"));
     }
     let rest: Vec<&AttributeProto> =
@@ -268,6 +259,37 @@ fn scatter<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result<(
     }
     let attributes = without(walk, source, "")?;
     let y = one(walk, "ScatterElements", &attributes, &operands)?;
+    bind(walk, source.node, vec![Bound::Tensor(y)])
+}
+
+/// OneHot had no negative indices that count from the end: "Any entries in the 'indices' input tensor with values outside the range [0,
+/// depth) will result in one-hot representation with all 'off_value' values". Of axes below 0 it has the last one.
+fn one_hot<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result<(), Error> {
+    let operands = operands::<3>(walk, source)?;
+    let (indices, values) = (there(&operands, 0)?, there(&operands, 2)?);
+    let given = GivenAttributes::of(source);
+    let axis = given.int("axis", -1);
+    given.finish()?;
+    if axis < -1 {
+        let why =
+            format!("it is {axis}, and before opset 11 ONNX says what -1 is, and of no other one below 0");
+        return Err(Error::unsupported("attribute `axis`", why));
+    }
+    let (depth, from) = walk.read(need(source.node, 1)?)?;
+    let (&[depth], 0 | 1) = (&depth.to_i128s()[..], depth.shape().len()) else {
+        let why = format!("it must be one number, but is {}", depth.ty());
+        return Err(Error::invalid("operand 1", why));
+    };
+    let depth =
+        i64::try_from(depth).map_err(|_| Error::unsupported("operand 1", format!("it is {depth}")))?;
+    let indices = if walk.ty(indices).dtype.is_signed() {
+        let whole = walk.cast(indices, DType::I64)?;
+        walk.counted_from_first(whole, depth)?
+    } else {
+        indices
+    };
+    let hot = Attributes::new().int("depth", depth).int("axis", axis);
+    let y = apply(walk, "OneHot", &hot, &[indices, values], from.as_slice())?[0];
     bind(walk, source.node, vec![Bound::Tensor(y)])
 }
 

@@ -13,7 +13,7 @@ use ir::{Attributes, DType, Value};
 
 use super::frame::Bound;
 use super::given::GivenAttributes;
-use super::terms::{misshapen, operands, there};
+use super::terms::{axis_of, misshapen, operands, there};
 use super::translation::{SourceNode, Translation, bind, given_value};
 use super::walk::Walk;
 use crate::Error;
@@ -62,8 +62,7 @@ fn centred<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result<(
     let mut pads = vec![0; 2 * ty.rank()];
     let mut seen = vec![false; ty.rank()];
     for (&axis, &size) in axes.iter().zip(&sizes) {
-        let axis = ops::rule::axis(axis, ty.rank())
-            .map_err(|e| Error::invalid("attribute `axes`", e.to_string()))?;
+        let axis = axis_of("attribute `axes`", axis, ty.rank())?;
         if std::mem::replace(&mut seen[axis], true) {
             return Err(Error::unsupported("attribute `axes`", format!("axis {axis} is there twice")));
         }
@@ -96,11 +95,10 @@ fn scattered<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result
     let (axis, mode) = (given.int("axis", -2), given.text("mode", "linear"));
     given.finish()?;
     let (ty, new) = (walk.ty(cache), walk.ty(update));
-    let axis = match ops::rule::axis(axis, ty.rank()) {
-        Ok(axis @ 1..) => axis,
-        Ok(_) => return Err(Error::invalid("attribute `axis`", "it is that of the batch")),
-        Err(e) => return Err(Error::invalid("attribute `axis`", e.to_string())),
-    };
+    let axis = axis_of("attribute `axis`", axis, ty.rank())?;
+    if axis == 0 {
+        return Err(Error::invalid("attribute `axis`", "it is that of the batch"));
+    }
     let (all, batch) = (ty.shape[axis], ty.shape[0]);
     let fits = |(i, (&new, &size)): (usize, (&i64, &i64))| if i == axis { new <= size } else { new == size };
     if new.rank() != ty.rank() || !new.shape.iter().zip(&ty.shape).enumerate().all(fits) {

@@ -17,8 +17,8 @@ use super::given::GivenAttributes;
 use super::terms::{misshapen, operands, there};
 use super::translation::{SourceNode, Translation, apply, bind};
 use super::walk::Walk;
+use crate::Error;
 use crate::program::{Node, Program};
-use crate::{Error, tensor};
 
 /// What adds an operator of that name, if its elements are drawn at random.
 pub(super) fn translation(op_type: &str) -> Option<Translation> {
@@ -204,18 +204,12 @@ fn of(
     otherwise: DType,
 ) -> Result<DType, Error> {
     given.ignore("seed");
-    let what = "attribute `dtype`";
-    let dtype = match given.whole("dtype") {
-        None => otherwise,
-        Some(code) => {
-            let code = i32::try_from(code).map_err(|_| Error::invalid(what, format!("it is {code}")))?;
-            tensor::dtype_of(code).map_err(|e| e.inside(what))?
-        }
-    };
+    let dtype = given.dtype("dtype")?.unwrap_or(otherwise);
     let schema = schema::in_force(source.node.rest.op_type(), walk.context.declared);
     let allowed = schema.and_then(|schema| schema.outputs.first()).map(|output| output.dtypes);
     if allowed.is_some_and(|allowed| !allowed.contains(dtype)) {
-        return Err(Error::invalid(what, format!("the operator gives no {dtype} in this opset")));
+        let why = format!("the operator gives no {dtype} in this opset");
+        return Err(Error::invalid("attribute `dtype`", why));
     }
     Ok(dtype)
 }

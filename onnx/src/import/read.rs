@@ -56,16 +56,15 @@ impl Walk<'_, '_> {
         }
     }
 
-    /// Requires of the lengths of sequences, where an operand tells them, that there is one for each of a batch, and that each is all there is.
-    pub(super) fn whole_sequences(
+    /// The lengths of sequences, where an operand tells them: one for each of a batch, of at most so many steps.
+    pub(super) fn lengths(
         &mut self,
         node: &Node,
         i: usize,
-        [batch, length]: [i64; 2],
-    ) -> Result<(), Error> {
-        let lengths = if_given(self, node, i);
-        let Some(lengths) = lengths else { return Ok(()) };
-        let (lengths, _) = self.read(lengths)?;
+        [batch, most]: [i64; 2],
+    ) -> Result<Option<Lengths>, Error> {
+        let Some(lengths) = if_given(self, node, i) else { return Ok(None) };
+        let (lengths, from) = self.read(lengths)?;
         let schema = schema::in_force(node.rest.op_type(), self.context.declared);
         if let Some(parameter) = schema.and_then(|schema| schema.inputs.get(i)) {
             check_dtype(i, parameter, lengths.dtype())?;
@@ -73,10 +72,17 @@ impl Walk<'_, '_> {
         if lengths.ty().shape[..] != [batch] {
             return Err(misshapen(i, &lengths.ty(), &format!("a length for each of {batch}")));
         }
-        if lengths.to_i128s().iter().all(|&of| of == i128::from(length)) {
-            return Ok(());
+        let each = lengths.to_i128s();
+        if let Some(length) = each.iter().find(|length| !(0..=i128::from(most)).contains(length)) {
+            let why = format!("a sequence of {most} steps is said to have {length}");
+            return Err(Error::invalid(format!("operand {i}"), why));
         }
-        let why = "sequences that are shorter than others are not written out";
-        Err(Error::unsupported(format!("operand {i}"), why))
+        Ok(Some(Lengths { each: each.into_iter().map(|length| length as i64).collect(), from }))
     }
+}
+
+/// How many steps each sequence of a batch has, and the value that this was read from where it depends on the model's inputs.
+pub(super) struct Lengths {
+    pub(super) each: Vec<i64>,
+    pub(super) from: Option<Value>,
 }

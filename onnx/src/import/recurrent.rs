@@ -7,20 +7,23 @@
 //! behind it, and what a GRU resets late too, as ONNX's equations have it.
 
 mod cells;
+mod lengths;
 mod weights;
 
 use ir::{Attributes, Type, Value};
 
 use cells::{Cell, State};
+use lengths::Masks;
 use weights::Weights;
 
+use super::activation::{self, Activation, Function};
 use super::frame::Bound;
+use super::given::GivenAttributes;
 use super::terms::operands;
-use super::translation::{SourceNode, Translation, apply, bind, one, tensor};
+use super::translation::{SourceNode, Translation, apply, bind, given, one, tensor};
 use super::walk::{Walk, few};
 use crate::Error;
 use crate::program::Node;
-use crate::proto::AttributeProto;
 
 /// The function that writes out an operator of this name, if it is a recurrent network.
 pub(super) fn translation(op_type: &str) -> Option<Translation> {
@@ -42,82 +45,101 @@ struct Sizes {
     directions: i64,
 }
 
-/// The attributes that all networks have.
-struct Settings<'a> {
+/// What the attributes say.
+struct Settings {
     /// Which directions walk backwards.
     backwards: &'static [bool],
     /// Whether the batch stands before the steps.
     batch_first: bool,
-    /// The functions of all directions, if they are told.
-    activations: Option<Vec<String>>,
+    /// The functions of each direction.
+    functions: Vec<Vec<Function>>,
     /// How far what goes into a function may be from 0.
     clip: Option<f32>,
     /// How many hidden numbers there are, if that is told.
     hidden: Option<i64>,
-    attributes: &'a [&'a AttributeProto],
+    /// Whether a GRU resets the state after it was multiplied.
+    is_reset_late: bool,
+    /// Whether an LSTM forgets as much as it takes in.
+    input_forget: bool,
 }
 
-impl<'a> Settings<'a> {
-    fn read(attributes: &'a [&'a AttributeProto]) -> Result<Self, Error> {
-        let find = |name: &str| attributes.iter().find(|a| a.name() == name);
-        let backwards: &[bool] = match find("direction").map_or(&b"forward"[..], |a| a.s()) {
-            b"forward" => &[false],
-            b"reverse" => &[true],
-            b"bidirectional" => &[false, true],
+impl Settings {
+    fn read(source: &SourceNode<'_, '_>, cell: Cell) -> Result<Self, Error> {
+        let given = GivenAttributes::of(source);
+        let backwards: &[bool] = match given.text("direction", "forward").as_str() {
+            "forward" => &[false],
+            "reverse" => &[true],
+            "bidirectional" => &[false, true],
             other => {
-                let why = format!("there is no direction `{}`", String::from_utf8_lossy(other));
+                let why = format!("there is no direction `{other}`");
                 return Err(Error::invalid("attribute `direction`", why));
             }
         };
-        // Each has a default, of which the standard says little; those that do without are supported.
-        if let Some(a) =
-            attributes.iter().find(|a| a.name().starts_with("activation_") && !a.floats.is_empty())
-        {
-            return Err(Error::unsupported(
-                format!("attribute `{}`", a.name()),
-                "functions have no parameters here",
-            ));
-        }
-        let names = |a: &&AttributeProto| -> Vec<String> {
-            a.strings.iter().map(|name| String::from_utf8_lossy(name).into_owned()).collect()
-        };
-        Ok(Self {
+        let flag = |name: &str| given.int(name, 0) != 0;
+        let settings = Self {
             backwards,
-            batch_first: find("layout").is_some_and(|a| a.i() != 0),
-            activations: find("activations").map(names).filter(|names| !names.is_empty()),
-            clip: find("clip").map(|a| a.f()),
-            hidden: find("hidden_size").map(|a| a.i()),
-            attributes,
-        })
-    }
-
-    fn flag(&self, name: &str) -> bool {
-        self.attributes.iter().any(|a| a.name() == name && a.i() != 0)
-    }
-
-    /// The functions of one direction.
-    fn functions(&self, cell: Cell, direction: usize) -> Result<Vec<&'static str>, Error> {
-        let usual = cell.functions();
-        let Some(names) = &self.activations else { return Ok(usual.to_vec()) };
-        let wanted = usual.len() * self.backwards.len();
-        if names.len() != wanted {
-            let why = format!("there are {} instead of {wanted}", names.len());
-            return Err(Error::invalid("attribute `activations`", why));
-        }
-        let of_direction = &names[direction * usual.len()..][..usual.len()];
-        of_direction.iter().map(|name| function(name)).collect()
+            batch_first: flag("layout"),
+            functions: functions(&given, cell, backwards.len())?,
+            clip: given.float("clip"),
+            hidden: given.whole("hidden_size"),
+            is_reset_late: cell == Cell::Gru && flag("linear_before_reset"),
+            input_forget: cell == Cell::Lstm && flag("input_forget"),
+        };
+        given.finish()?;
+        Ok(settings)
     }
 }
 
-/// The operator that a function is. Their names count in any case.
-fn function(name: &str) -> Result<&'static str, Error> {
-    const PLAIN: [&str; 5] = ["Sigmoid", "Tanh", "Relu", "Softsign", "Softplus"];
-    PLAIN.into_iter().find(|plain| plain.eq_ignore_ascii_case(name)).ok_or_else(|| {
-        Error::unsupported(
-            "attribute `activations`",
-            format!("functions are {}, and no {name}", PLAIN.join(", ")),
-        )
+/// The functions of each direction. Their names count in any case, and those that have numbers take these in their order.
+fn functions(
+    given: &GivenAttributes<'_>,
+    cell: Cell,
+    directions: usize,
+) -> Result<Vec<Vec<Function>>, Error> {
+    let usual = cell.functions();
+    let told = given.texts("activations");
+    let numbers = ["activation_alpha", "activation_beta"].map(|name| (name, given.floats(name)));
+    let mut names: Vec<&str> = told.iter().map(String::as_str).collect();
+    if told.is_empty() {
+        names = usual.repeat(directions);
+    }
+    if names.len() != usual.len() * directions {
+        let why = format!("there are {} instead of {}", names.len(), usual.len() * directions);
+        return Err(Error::invalid("attribute `activations`", why));
+    }
+    let all = names.iter().map(|name| function(name)).collect::<Result<Vec<_>, _>>()?;
+    for (i, (name, numbers)) in numbers.into_iter().enumerate() {
+        check_taken(name, numbers, &all.iter().map(|of| of.takes[i]).collect::<Vec<bool>>())?;
+    }
+    let [mut alpha, mut beta] = numbers.map(|(_, numbers)| numbers.iter().copied());
+    let all: Vec<Function> = all.into_iter().map(|of| of.with(&mut alpha, &mut beta)).collect();
+    Ok(all.chunks(usual.len()).map(<[_]>::to_vec).collect())
+}
+
+/// The function of a name.
+fn function(name: &str) -> Result<&'static Activation, Error> {
+    activation::find(|other| other.eq_ignore_ascii_case(name)).ok_or_else(|| {
+        Error::unsupported("attribute `activations`", format!("there is no {name} among them"))
     })
+}
+
+/// Requires that it is clear which of the functions takes which number. "The values are consumed in the order of activation functions": by those
+/// that have one, or one by each function, whether it has any or not, as ONNX's reference implementation does.
+fn check_taken(name: &str, numbers: &[f32], takes: &[bool]) -> Result<(), Error> {
+    let takers: Vec<usize> = takes.iter().enumerate().filter(|(_, takes)| **takes).map(|(i, _)| i).collect();
+    let is_clear = numbers.is_empty()
+        || numbers.len() <= takers.len()
+        || takers.iter().enumerate().all(|(at, &by_place)| numbers.get(at) == numbers.get(by_place));
+    if is_clear {
+        return Ok(());
+    }
+    let why = format!(
+        "it has {} numbers, {} of {} functions take one, and ONNX does not say which they are",
+        numbers.len(),
+        takers.len(),
+        takes.len()
+    );
+    Err(Error::unsupported(format!("attribute `{name}`"), why))
 }
 
 /// The states after each step of a direction, in the order of the steps, and the last.
@@ -129,14 +151,14 @@ struct Walked {
 fn write<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>, cell: Cell) -> Result<(), Error> {
     let node = source.node;
     operands::<8>(walk, source)?;
-    let settings = Settings::read(source.attributes)?;
+    let settings = Settings::read(source, cell)?;
     let in_steps = |walk: &mut Walk<'p, '_>, value| {
         if settings.batch_first { swapped(walk, value) } else { Ok(value) }
     };
     let x = tensor(walk, node, 0)?;
     let x = in_steps(walk, x)?;
     let sizes = sizes(walk, node, x, &settings, cell)?;
-    walk.whole_sequences(node, 4, [sizes.batch, sizes.steps])?;
+    let lengths = Masks::read(walk, node, sizes)?;
     let inputs = steps(walk, x, sizes)?;
     let initial = |walk: &mut Walk<'p, '_>, i: usize| -> Result<Option<Value>, Error> {
         if walk.is_absent(node.inputs.get(i).copied().flatten()) {
@@ -150,8 +172,8 @@ fn write<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>, cell: Cell) -
     let mut walked = Vec::with_capacity(settings.backwards.len());
     for (direction, &is_backwards) in settings.backwards.iter().enumerate() {
         let weights = Weights::read(walk, node, cell, sizes, direction as i64)?;
-        let functions = settings.functions(cell, direction)?;
-        let step = cells::Step { settings: &settings, weights, functions, sizes };
+        let step =
+            cells::Step { settings: &settings, functions: &settings.functions[direction], weights, sizes };
         let mut state = State {
             hidden: state(walk, hidden, direction as i64, x, sizes)?,
             held: if cell == Cell::Lstm {
@@ -164,8 +186,10 @@ fn write<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>, cell: Cell) -
         let mut states = Vec::with_capacity(inputs.len());
         for t in 0..inputs.len() {
             let at = if is_backwards { inputs.len() - 1 - t } else { t };
-            state = cell.step(walk, &step, &sums, inputs[at], state)?;
-            states.push(state.hidden);
+            let next = cell.step(walk, &step, &sums, inputs[at], state)?;
+            let (after, shown) = lengths.passed(walk, at as i64, state, next)?;
+            state = after;
+            states.push(shown);
             walk.check_size(|| format!("{} after {} of {} steps", node.rest.op_type(), t + 1, inputs.len()))?;
         }
         if is_backwards {
@@ -174,6 +198,8 @@ fn write<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>, cell: Cell) -
         walked.push(Walked { states, last: state });
     }
     let results = results(walk, node, &walked, settings.batch_first)?;
+    let results = results.into_iter().map(|result| given(walk, result, lengths.from.as_slice()));
+    let results = results.collect::<Result<_, _>>()?;
     bind(walk, node, results)
 }
 
@@ -188,7 +214,7 @@ fn sizes(
     walk: &mut Walk<'_, '_>,
     node: &Node,
     x: Value,
-    settings: &Settings<'_>,
+    settings: &Settings,
     cell: Cell,
 ) -> Result<Sizes, Error> {
     let recurrence = tensor(walk, node, 2)?;

@@ -44,6 +44,7 @@ enum Transformation {
     HalfPixelSymmetric,
     PytorchHalfPixel,
     AlignCorners,
+    TfHalfPixelForNn,
     Asymmetric,
     TfCropAndResize,
 }
@@ -101,12 +102,8 @@ impl Settings {
             "align_corners" => Transformation::AlignCorners,
             "asymmetric" => Transformation::Asymmetric,
             "tf_crop_and_resize" => Transformation::TfCropAndResize,
-            "tf_half_pixel_for_nn" => {
-                return Err(Error::unsupported(
-                    "attribute `coordinate_transformation_mode`",
-                    "tf_half_pixel_for_nn is not there",
-                ));
-            }
+            // Opset 13 has it no longer.
+            "tf_half_pixel_for_nn" if declared < 13 => Transformation::TfHalfPixelForNn,
             other => return Err(unknown("coordinate_transformation_mode", other)),
         };
         let text = given.text("nearest_mode", "round_prefer_floor");
@@ -166,10 +163,12 @@ fn resize<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result<()
             let why = "which element is nearest where an axis shrinks, ONNX says from opset 11 on";
             return Err(Error::unsupported("operand 1", why));
         }
-        y = match settings.mode {
-            Mode::Nearest(nearest) => gathered(walk, y, axis, settings.transformation, nearest)?,
-            Mode::Linear | Mode::Cubic(_) => weights::weighed(walk, y, axis, &settings)?,
-        };
+        if let Mode::Nearest(nearest) = settings.mode {
+            y = gathered(walk, y, axis, settings.transformation, nearest)?;
+        }
+    }
+    if !axes.is_empty() && !matches!(settings.mode, Mode::Nearest(_)) {
+        y = weights::between(walk, x, &axes, &settings)?;
     }
     if axes.is_empty() && matches!(settings.mode, Mode::Linear) && walk.ty(x).dtype.is_float() {
         y = weights::added_up(walk, x)?;

@@ -5,8 +5,9 @@ use ir::{Attributes, DType, Value};
 
 use super::declared::Declared;
 use super::frame::{Bound, Sequence};
+use super::given::GivenAttributes;
 use super::origin::Inside;
-use super::terms::{misshapen, operands, there};
+use super::terms::{axis_of, misshapen, operands, there};
 use super::translation::{
     Read, SourceNode, Translation, apply, bind, body, given_value, if_given, need, number, stack, tensor,
     whole,
@@ -14,7 +15,6 @@ use super::translation::{
 use super::walk::{Walk, few};
 use crate::Error;
 use crate::program::{Node, ValueId};
-use crate::tensor::dtype_of;
 
 /// What adds an operator of that name, if it handles sequences or optionals.
 pub(super) fn translation(op_type: &str) -> Option<Translation> {
@@ -63,19 +63,11 @@ fn position(
     })
 }
 
-fn none<'p>(
-    walk: &mut Walk<'p, '_>,
-    &SourceNode { node, attributes }: &SourceNode<'p, '_>,
-) -> Result<(), Error> {
-    let code = attributes.iter().find(|a| a.name() == "dtype").map(|a| a.i());
-    let dtype = match code.map(i32::try_from) {
-        None => DType::F32,
-        Some(code) => {
-            let code = code.map_err(|_| Error::invalid("attribute `dtype`", "it is no element type"))?;
-            dtype_of(code).map_err(|e| e.inside("attribute `dtype`"))?
-        }
-    };
-    bind(walk, node, vec![Bound::Sequence(Sequence { dtype: Some(dtype), ..Sequence::default() })])
+fn none<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result<(), Error> {
+    let given = GivenAttributes::of(source);
+    let dtype = given.dtype("dtype")?.unwrap_or(DType::F32);
+    given.finish()?;
+    bind(walk, source.node, vec![Bound::Sequence(Sequence { dtype: Some(dtype), ..Sequence::default() })])
 }
 
 /// Requires that a tensor has the dtype that others of a sequence have.
@@ -200,17 +192,15 @@ fn absent() -> Error {
 }
 
 /// `ConcatFromSequence`: along an axis that is there, or along a new one.
-fn concat<'p>(
-    walk: &mut Walk<'p, '_>,
-    &SourceNode { node, attributes }: &SourceNode<'p, '_>,
-) -> Result<(), Error> {
-    let Sequence { items, given, .. } = sequence(walk, node, 0)?;
-    let int = |name: &str| attributes.iter().find(|a| a.name() == name).map(|a| a.i());
-    let axis = int("axis").ok_or_else(|| Error::invalid("attribute `axis`", "it must be there"))?;
+fn concat<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result<(), Error> {
+    let Sequence { items, given: from, .. } = sequence(walk, source.node, 0)?;
+    let given = GivenAttributes::of(source);
+    let (axis, new_axis) = (given.needed("axis")?, given.int("new_axis", 0));
+    given.finish()?;
     let Some(first) = items.first() else {
         return Err(Error::invalid("operand 0", "it is a sequence of nothing"));
     };
-    let is_new = match int("new_axis").unwrap_or(0) {
+    let is_new = match new_axis {
         0 => false,
         1 => true,
         other => {
@@ -221,25 +211,24 @@ fn concat<'p>(
         }
     };
     let rank = walk.graph.ty(*first).rank() + usize::from(is_new);
-    let axis = ops::rule::axis(axis, rank).map_err(|e| Error::invalid("attribute `axis`", e.to_string()))?;
-    let axis = axis as i64;
+    let axis = axis_of("attribute `axis`", axis, rank)? as i64;
     let joined = if is_new {
-        stack(walk, &items, axis, &given)?
+        stack(walk, &items, axis, &from)?
     } else {
-        apply(walk, "Concat", &Attributes::new().int("axis", axis), &items, &given)?[0]
+        apply(walk, "Concat", &Attributes::new().int("axis", axis), &items, &from)?[0]
     };
-    bind(walk, node, vec![Bound::Tensor(joined)])
+    bind(walk, source.node, vec![Bound::Tensor(joined)])
 }
 
 /// `SplitToSequence`: in pieces of one size, of sizes that are listed, or of one element each.
 fn split<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result<(), Error> {
-    let SourceNode { node, attributes } = *source;
+    let node = source.node;
     let x = there(&operands::<2>(walk, source)?, 0)?;
-    let int =
-        |name: &str, default: i64| attributes.iter().find(|a| a.name() == name).map_or(default, |a| a.i());
+    let given = GivenAttributes::of(source);
+    let (axis, keeps) = (given.int("axis", 0), given.int("keepdims", 1) != 0);
+    given.finish()?;
     let ty = walk.graph.ty(x).clone();
-    let axis = ops::rule::axis(int("axis", 0), ty.rank());
-    let axis = axis.map_err(|e| Error::invalid("attribute `axis`", e.to_string()))?;
+    let axis = axis_of("attribute `axis`", axis, ty.rank())?;
     let extent = ty.shape[axis];
     let given_sizes = if_given(walk, node, 1);
     let (sizes, from) = match given_sizes {
@@ -259,7 +248,7 @@ fn split<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result<(),
         let attributes = Attributes::new().int("axis", axis as i64).ints("split", &sizes);
         items = apply(walk, "Split", &attributes, &[x], from.as_slice())?;
     }
-    if given_sizes.is_none() && int("keepdims", 1) == 0 {
+    if given_sizes.is_none() && !keeps {
         let axes = Attributes::new().ints("axes", &[axis as i64]);
         items = items
             .into_iter()
@@ -281,11 +270,11 @@ fn equal_parts(extent: i64, size: i64) -> Result<Vec<i64>, Error> {
 }
 
 /// Optional: what it is given, or nothing.
-fn optional<'p>(
-    walk: &mut Walk<'p, '_>,
-    &SourceNode { node, attributes }: &SourceNode<'p, '_>,
-) -> Result<(), Error> {
-    let ty = attributes.iter().find(|a| a.name() == "type").and_then(|a| a.tp.as_ref());
+fn optional<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result<(), Error> {
+    let node = source.node;
+    let given = GivenAttributes::of(source);
+    let ty = given.ty("type");
+    given.finish()?;
     let held = match if_given(walk, node, 0) {
         Some(id) => {
             let held = walk.frame.get(id)?.clone();

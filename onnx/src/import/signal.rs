@@ -15,11 +15,10 @@ use turns::{Direction, Transform};
 
 use super::frame::Bound;
 use super::given::GivenAttributes;
-use super::terms::{misshapen, operands, there};
+use super::terms::{axis_of, misshapen, operands, there};
 use super::translation::{Read, SourceNode, Translation, bind, given_value, if_given, whole};
 use super::walk::Walk;
 use crate::Error;
-use crate::tensor;
 
 /// The function that writes out an operator of this name, if it is about signals.
 pub(super) fn translation(op_type: &str) -> Option<Translation> {
@@ -59,11 +58,9 @@ fn scalar(
 /// A sum of cosines of multiples of one angle.
 fn window<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>, factors: &[f64]) -> Result<(), Error> {
     let given = GivenAttributes::of(source);
-    let (is_periodic, code) = (given.int("periodic", 1) != 0, given.int("output_datatype", 1));
+    let is_periodic = given.int("periodic", 1) != 0;
+    let dtype = given.dtype("output_datatype")?.unwrap_or(DType::F32);
     given.finish()?;
-    let dtype = i32::try_from(code).ok().and_then(|code| tensor::dtype_of(code).ok());
-    let dtype =
-        dtype.ok_or_else(|| Error::invalid("attribute `output_datatype`", format!("it is {code}")))?;
     let Some(size) = scalar(walk, source, 0)? else {
         return Err(Error::invalid("operand 0", "it must be there"));
     };
@@ -104,8 +101,7 @@ fn dft<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result<(), E
     let (length, axis) = (scalar(walk, source, 1)?, scalar(walk, source, 2)?);
     let usual = if walk.context.declared < 20 { attribute } else { -2 };
     let ty = walk.ty(x);
-    let axis_is = ops::rule::axis(axis.map_or(usual, |axis| axis.is), ty.rank())
-        .map_err(|e| Error::invalid("axis", e.to_string()))?;
+    let axis_is = axis_of("axis", axis.map_or(usual, |axis| axis.is), ty.rank())?;
     if axis_is + 1 == ty.rank() {
         return Err(Error::invalid("axis", "it is that of the real and imaginary parts"));
     }

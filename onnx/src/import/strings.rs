@@ -7,8 +7,9 @@
 //! ONNX: [StringConcat](https://onnx.ai/onnx/operators/onnx__StringConcat.html),
 //! [StringSplit](https://onnx.ai/onnx/operators/onnx__StringSplit.html),
 //! [StringNormalizer](https://onnx.ai/onnx/operators/onnx__StringNormalizer.html),
-//! [RegexFullMatch](https://onnx.ai/onnx/operators/onnx__RegexFullMatch.html), and Equal, Shape and Size of strings.
+//! [RegexFullMatch](https://onnx.ai/onnx/operators/onnx__RegexFullMatch.html), Equal, Shape and Size of strings, and some that move them.
 
+mod moved;
 mod normalized;
 mod pattern;
 mod split;
@@ -49,14 +50,16 @@ pub(super) fn translation(op_type: &str) -> Option<Translation> {
 pub(super) fn takes(walk: &Walk<'_, '_>, node: &Node, op_type: &str) -> bool {
     let is_text =
         |id: &Option<ValueId>| id.is_some_and(|id| matches!(walk.frame.get(id), Ok(Bound::Strings(_))));
-    matches!(op_type, "Equal" | "Shape" | "Size") && node.inputs.iter().any(is_text)
+    (matches!(op_type, "Equal" | "Shape" | "Size") || moved::moves(op_type))
+        && node.inputs.iter().any(is_text)
 }
 
 /// Adds such an operator.
 pub(super) fn apply<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result<(), Error> {
     match source.node.rest.op_type() {
         "Equal" => equal(walk, source),
-        _ => measured(walk, source),
+        "Shape" | "Size" => measured(walk, source),
+        _ => moved::moved(walk, source),
     }
 }
 

@@ -1,7 +1,9 @@
 //! What operators are written out with: the operands of a node as ONNX's schema has them, constants, and operators of ours under
 //! short names.
 
+use ir::validate::Fault;
 use ir::{Attributes, DType, Tensor, Type, Value};
+use ops::Reject;
 use ops::schema::{self, Arity, Parameter};
 
 use super::translation::{self, SourceNode};
@@ -73,6 +75,11 @@ pub(super) fn there(operands: &[Option<Value>], i: usize) -> Result<Value, Error
         .ok_or_else(|| Error::invalid(format!("operand {i}"), "it must be there"))
 }
 
+/// The axis of a tensor of some rank, as an index. `what` says it.
+pub(super) fn axis_of(what: &str, axis: i64, rank: usize) -> Result<usize, Error> {
+    ops::rule::axis(axis, rank).map_err(|e| Error::invalid(what, e.to_string()))
+}
+
 /// Why an operand has not the shape that it must have.
 pub(super) fn misshapen(i: usize, is: &Type, wanted: &str) -> Error {
     Error::invalid(format!("operand {i}"), format!("it is {is}, but must be {wanted}"))
@@ -131,6 +138,28 @@ impl Walk<'_, '_> {
     pub(super) fn within(&mut self, x: Value, rounded: Value) -> Result<Value, Error> {
         let nothing = self.op("Sub", &[rounded, rounded])?;
         self.op("Add", &[x, nothing])
+    }
+
+    /// What is computed of floats. Of 16 bits it is computed in f32 and rounded once, within what it may bring about to compute it in 16 bits step
+    /// by step. Where a step of that overflows, either is right.
+    pub(super) fn in_f32_or_by_steps(
+        &mut self,
+        floats: &[Value],
+        compute: impl Fn(&mut Self, &[Value]) -> Result<Value, Error>,
+    ) -> Result<Value, Error> {
+        let dtype = self.ty(floats[0]).dtype;
+        let by_steps = compute(self, floats)?;
+        if !matches!(dtype, DType::F16 | DType::BF16) {
+            return Ok(by_steps);
+        }
+        let wide = floats.iter().map(|&x| self.cast(x, DType::F32)).collect::<Result<Vec<Value>, Error>>()?;
+        let y = compute(self, &wide)?;
+        let y = self.cast(y, dtype)?;
+        let near = self.within(y, by_steps)?;
+        let (size, infinity) = (self.op("Abs", &[by_steps])?, self.real(dtype, f64::INFINITY)?);
+        let is_finite = self.op("Less", &[size, infinity])?;
+        let either = self.either(y, by_steps)?;
+        self.op("Where", &[is_finite, near, either])
     }
 
     /// Weights, as good as those have them who meet an element at the end of an axis several times, each time with a part of its weight,
@@ -235,10 +264,23 @@ impl Walk<'_, '_> {
 
 /// The type of a constant that is no larger than what is written out.
 pub(super) fn bounded(dtype: DType, shape: &[i64]) -> Result<Type, Error> {
-    let count = shape.iter().try_fold(1_i64, |count, &size| count.checked_mul(size.max(0)));
-    if let Some(0..=MOST_ELEMENTS) = count {
-        return Ok(Type::new(dtype, shape));
+    if let Some(size) = shape.iter().find(|&&size| size < 0) {
+        return Err(Error::invalid("operator", format!("size {size} is negative")));
     }
-    let why = format!("a constant of more than {MOST_ELEMENTS} elements is not written out");
-    Err(Error::unsupported("operator", why))
+    let ty = Type::new(dtype, shape);
+    if ty.count() > MOST_ELEMENTS {
+        let why = format!("a constant of more than {MOST_ELEMENTS} elements is not written out");
+        return Err(Error::unsupported("operator", why));
+    }
+    // An empty tensor has strides, too.
+    check_countable("constant", &ty).map(|()| ty)
+}
+
+/// Requires that a type is one that a graph may have. The whole graph is validated in the end, and before that what is written out computes
+/// with sizes.
+pub(super) fn check_countable(what: impl Into<String>, ty: &Type) -> Result<(), Error> {
+    if ty.is_countable() {
+        return Ok(());
+    }
+    Err(Error::unsupported(what, Fault::<Reject>::Size { ty: ty.clone() }.to_string()))
 }

@@ -9,7 +9,7 @@ use ir::{Attributes, DType, Tensor, Value};
 
 use super::frame::Bound;
 use super::given::GivenAttributes;
-use super::terms::{operands, there};
+use super::terms::{axis_of, operands, there};
 use super::translation::{SourceNode, Translation, bind, given_value};
 use super::walk::Walk;
 use crate::Error;
@@ -34,9 +34,7 @@ fn unique<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result<()
     let ty = walk.ty(x);
     let (tensor, from) = walk.read_value(x, "operand 0".to_owned())?;
     let axis = match axis {
-        Some(axis) => {
-            ops::rule::axis(axis, ty.rank()).map_err(|e| Error::invalid("attribute `axis`", e.to_string()))?
-        }
+        Some(axis) => axis_of("attribute `axis`", axis, ty.rank())?,
         None => 0,
     };
     let mut shape = ty.shape.clone();

@@ -42,11 +42,14 @@ pub(crate) fn dense(proto: &SparseTensorProto) -> Result<Tensor, Error> {
 
 /// The message of that tensor, with the name that its values have.
 pub(super) fn message(proto: &SparseTensorProto) -> Result<TensorProto, Error> {
+    let dense = dense(proto).map_err(|e| e.inside(format!("sparse_initializer `{}`", name(proto))))?;
     let name = proto.values.as_ref().and_then(|values| values.name.clone());
-    let dense = dense(proto);
-    let dense =
-        dense.map_err(|e| e.inside(format!("sparse_initializer `{}`", name.as_deref().unwrap_or(""))))?;
     Ok(TensorProto { name, ..tensor::to_proto("", &dense) })
+}
+
+/// The name of a sparse initializer, which is that of its values.
+pub(crate) fn name(proto: &SparseTensorProto) -> &str {
+    proto.values.as_ref().map_or("", TensorProto::name)
 }
 
 fn part(held: Option<&TensorProto>, what: &str) -> Result<Tensor, Error> {

@@ -8,23 +8,22 @@ use ir::Value;
 use super::{Scan, Scanned};
 use crate::Error;
 use crate::import::frame::Bound;
+use crate::import::given::GivenAttributes;
 use crate::import::terms::misshapen;
-use crate::import::translation::{body, number, stack, tensor};
+use crate::import::translation::{SourceNode, body, number, stack, tensor};
 use crate::import::walk::Walk;
-use crate::program::Node;
-use crate::proto::AttributeProto;
 
 /// The results, of the whole batch.
-pub(super) fn scan<'p>(
-    walk: &mut Walk<'p, '_>,
-    node: &'p Node,
-    attributes: &[&AttributeProto],
-) -> Result<Vec<Bound>, Error> {
+pub(super) fn scan<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result<Vec<Bound>, Error> {
+    let node = source.node;
     let body = body(node, "body")?;
-    let find = |name: &str| attributes.iter().find(|a| a.name() == name);
+    let given = GivenAttributes::of(source);
+    given.ignore("body");
+    let scanned = usize::try_from(given.int("num_scan_inputs", 0)).unwrap_or(0);
+    let directions = given.ints("directions");
+    given.finish()?;
     // The lengths of the sequences stand before all other operands.
     let operands = node.inputs.len().saturating_sub(1);
-    let scanned = find("num_scan_inputs").and_then(|a| usize::try_from(a.i()).ok()).unwrap_or(0);
     let piled = body.outputs.len().checked_sub(operands.saturating_sub(scanned));
     let (Some(piled), true) = (piled, (1..=operands).contains(&scanned) && body.inputs.len() == operands)
     else {
@@ -32,7 +31,6 @@ pub(super) fn scan<'p>(
             format!("it has other inputs or outputs than {operands} operands, {scanned} of them scanned");
         return Err(Error::invalid("attribute `body`", why));
     };
-    let directions = find("directions").map_or(&[][..], |a| &a.ints);
     if !directions.is_empty() && directions.len() != scanned {
         let why = format!("it has {} elements instead of {scanned}", directions.len());
         return Err(Error::invalid("attribute `directions`", why));
@@ -53,7 +51,12 @@ pub(super) fn scan<'p>(
             ));
         }
     }
-    walk.whole_sequences(node, 0, [batch, length])?;
+    let lengths = walk.lengths(node, 0, [batch, length])?;
+    if lengths.as_ref().is_some_and(|lengths| lengths.each.iter().any(|&of| of != length)) {
+        let why = "sequences that are shorter than others are not written out";
+        return Err(Error::unsupported("operand 0", why));
+    }
+    let from = lengths.and_then(|lengths| lengths.from);
     if batch == 0 {
         return Err(Error::unsupported("operands", "of an empty batch nothing is written out"));
     }
@@ -78,5 +81,5 @@ pub(super) fn scan<'p>(
         }
         walk.check_size(|| format!("{} of a batch of {batch}", node.called()))?;
     }
-    results.iter().map(|all| stack(walk, all, 0, &[]).map(Bound::Tensor)).collect()
+    results.iter().map(|all| stack(walk, all, 0, from.as_slice()).map(Bound::Tensor)).collect()
 }

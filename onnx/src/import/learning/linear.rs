@@ -2,7 +2,8 @@
 
 use ir::{Attributes, Value};
 
-use super::{classified, constant, one, rows, transformed};
+use super::classes::{Labels, classified};
+use super::{constant, one, rows, transformed};
 use crate::Error;
 use crate::import::frame::Bound;
 use crate::import::given::GivenAttributes;
@@ -44,7 +45,8 @@ pub(super) fn classifier<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_
     let x = rows(walk, source)?;
     let given = GivenAttributes::of(source);
     let (coefficients, intercepts) = (given.floats("coefficients"), given.floats("intercepts"));
-    let (labels, transform) = (given.ints("classlabels_ints"), given.text("post_transform", "NONE"));
+    let labels = Labels::read(&given, "classlabels_ints")?;
+    let transform = given.text("post_transform", "NONE");
     // One against the rest, or all at once: the same sums.
     given.ignore("multi_class");
     given.finish()?;
@@ -55,5 +57,5 @@ pub(super) fn classifier<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_
         return Err(Error::unsupported("attribute `coefficients`", why));
     }
     let scores = sums(walk, x, labels.len() as i64, coefficients, intercepts)?;
-    classified(walk, source, labels, scores, &transform)
+    classified(walk, source, &labels, scores, &transform)
 }

@@ -1,23 +1,18 @@
-//! `TreeEnsembleRegressor` and `TreeEnsembleClassifier`.
-//!
-//! All branches of all trees are taken at once: each compares its feature with its number. A leaf is where a row ends if every branch above
-//! it went its way, so if as many branches went left that should, and none that should not: a product of the outcomes with a matrix of 1 and
-//! -1, of integers and so exact. What the leaves weigh is then one product more, whose bound holds for whatever order an implementation
-//! adds the trees in.
+//! `TreeEnsembleRegressor` and `TreeEnsembleClassifier`: branches and leaves are nodes of one list, told apart by their mode, and a leaf may
+//! have weights for several results.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use ir::{Attributes, DType, Value};
+use ir::Value;
 
-use super::{chosen, classified, constant, integers, one, rows, transformed};
+use super::classes::{Labels, classified};
+use super::forest::{Aggregate, Branch, Forest, Leaf, Question, Way, few};
+use super::{constant, rows, transformed};
 use crate::Error;
 use crate::import::frame::Bound;
 use crate::import::given::GivenAttributes;
 use crate::import::translation::{SourceNode, bind};
 use crate::import::walk::Walk;
-
-/// How many elements a matrix may have.
-const MOST_ELEMENTS: usize = 1 << 24;
 
 /// A node by its tree and its number there.
 type Key = (i64, i64);
@@ -31,240 +26,195 @@ struct Weighed<'a> {
     weights: &'a [f32],
 }
 
-/// A branch: a row goes left where its feature compares so with the number. No comparison with NaN holds, so NaN goes right.
-struct Branch {
-    feature: i64,
-    /// The name of an operator.
-    comparison: &'static str,
-    number: f32,
-    left: Key,
-    right: Key,
+/// The attributes of the nodes.
+struct Nodes<'a> {
+    keys: Vec<Key>,
+    /// Where a yes and a no lead, by the numbers in the same tree.
+    ways: [&'a [i64]; 2],
+    features: &'a [i64],
+    numbers: &'a [f32],
+    modes: Vec<String>,
+    /// Whether what is not a number counts as a yes; empty where it never does.
+    missing: &'a [i64],
 }
 
-/// The trees of a node.
-struct Ensemble {
-    /// Those that compare alike beside each other.
-    branches: Vec<Branch>,
-    leaves: Vec<Key>,
-    /// For each branch and leaf, in this order: 1 if the leaf is to its left, -1 to its right, 0 elsewhere.
-    sides: Vec<i64>,
-    /// For each leaf, how many branches above it have it to their left.
-    lefts: Vec<i64>,
-}
-
-impl Ensemble {
-    fn read(given: &GivenAttributes<'_>, features: i64) -> Result<Self, Error> {
+impl<'a> Nodes<'a> {
+    fn read(given: &GivenAttributes<'a>) -> Result<Self, Error> {
         let (trees, nodes) = (given.ints("nodes_treeids"), given.ints("nodes_nodeids"));
-        let (left, right) = (given.ints("nodes_truenodeids"), given.ints("nodes_falsenodeids"));
-        let (features_of, numbers) = (given.ints("nodes_featureids"), given.floats("nodes_values"));
-        let modes = given.texts("nodes_modes");
-        let missing = given.ints("nodes_missing_value_tracks_true");
+        let ways = [given.ints("nodes_truenodeids"), given.ints("nodes_falsenodeids")];
+        let (features, numbers) = (given.ints("nodes_featureids"), given.floats("nodes_values"));
+        let (modes, missing) = (given.texts("nodes_modes"), given.ints("nodes_missing_value_tracks_true"));
         given.ignore("nodes_hitrates");
-        if missing.iter().any(|&tracks| tracks != 0) {
-            return Err(Error::unsupported(
-                "attribute `nodes_missing_value_tracks_true`",
-                "NaN goes right here",
-            ));
-        }
-        let lengths = [nodes.len(), left.len(), right.len(), features_of.len(), numbers.len(), modes.len()];
-        if lengths.iter().any(|&length| length != trees.len()) {
+        let lengths = [nodes.len(), ways[0].len(), ways[1].len(), features.len(), numbers.len(), modes.len()];
+        let is_other = |&length: &usize| length != trees.len();
+        if lengths.iter().any(is_other) || !missing.is_empty() && is_other(&missing.len()) {
             return Err(Error::invalid("attributes", "the lists of nodes are not of one length"));
         }
-        let (mut branches, mut leaves, mut seen) = (BTreeMap::new(), Vec::new(), BTreeSet::new());
-        for i in 0..trees.len() {
-            let key = (trees[i], nodes[i]);
-            if !seen.insert(key) {
+        let keys = trees.iter().copied().zip(nodes.iter().copied()).collect();
+        Ok(Self { keys, ways, features, numbers, modes, missing })
+    }
+
+    /// The branches and leaves, each numbered among its like.
+    fn places(&self) -> Result<BTreeMap<Key, Way>, Error> {
+        let mut places = BTreeMap::new();
+        let (mut branches, mut leaves) = (0.., 0..);
+        for (&key, mode) in self.keys.iter().zip(&self.modes) {
+            let place =
+                if mode == "LEAF" { leaves.next().map(Way::Leaf) } else { branches.next().map(Way::Branch) };
+            if place.is_some_and(|place| places.insert(key, place).is_some()) {
                 return Err(Error::invalid(
                     "attribute `nodes_nodeids`",
                     format!("node {key:?} is there twice"),
                 ));
             }
-            if modes[i] == "LEAF" {
-                leaves.push(key);
-                continue;
-            }
-            if !(0..features).contains(&features_of[i]) {
-                let why = format!("{} of {features} features", features_of[i]);
-                return Err(Error::invalid("attribute `nodes_featureids`", why));
-            }
-            let ways = [(trees[i], left[i]), (trees[i], right[i])];
-            let branch = branch(&modes[i], features_of[i], numbers[i], ways)?;
-            branches.insert(key, branch);
         }
-        few(branches.len(), leaves.len())?;
-        if branches.is_empty() {
-            return Err(Error::unsupported("attributes", "trees without a branch"));
-        }
-        Self::of(branches, leaves, &seen)
+        few(branches.start, leaves.start)?;
+        Ok(places)
     }
 
-    /// The trees of these branches and leaves, which are `nodes`.
-    fn of(branches: BTreeMap<Key, Branch>, leaves: Vec<Key>, nodes: &BTreeSet<Key>) -> Result<Self, Error> {
-        let mut branches: Vec<(Key, Branch)> = branches.into_iter().collect();
-        branches.sort_by_key(|(_, branch)| branch.comparison);
-        let mut above: BTreeMap<Key, (usize, i64, Key)> = BTreeMap::new();
-        for (number, &(key, ref branch)) in branches.iter().enumerate() {
-            for (child, side) in [(branch.left, 1), (branch.right, -1)] {
-                if !nodes.contains(&child) {
-                    let why = format!("node {child:?} is below {key:?}, and is not there");
+    fn branches(&self, places: &BTreeMap<Key, Way>, features: i64) -> Result<Vec<Branch>, Error> {
+        let mut branches = Vec::new();
+        for (i, &key) in self.keys.iter().enumerate().filter(|&(i, _)| self.modes[i] != "LEAF") {
+            let feature = self.features[i];
+            if !(0..features).contains(&feature) {
+                let why = format!("{feature} of {features} features");
+                return Err(Error::invalid("attribute `nodes_featureids`", why));
+            }
+            let way = |to: Key| {
+                let why = || format!("node {to:?} is below {key:?}, and is not there");
+                places.get(&to).copied().ok_or_else(|| Error::invalid("attributes", why()))
+            };
+            let [yes, no] = self.children(i).map(way);
+            let question = question(&self.modes[i], self.numbers[i].into())?;
+            let takes_nan = self.missing.get(i).is_some_and(|&tracks| tracks != 0);
+            branches.push(Branch { feature, question, takes_nan, ways: [yes?, no?] });
+        }
+        Ok(branches)
+    }
+
+    /// Where a yes and a no lead.
+    fn children(&self, i: usize) -> [Key; 2] {
+        self.ways.map(|ids| (self.keys[i].0, ids[i]))
+    }
+
+    /// The first node of each tree.
+    fn roots(&self, places: &BTreeMap<Key, Way>) -> Result<Vec<Way>, Error> {
+        let mut above: BTreeMap<Key, Key> = BTreeMap::new();
+        for (i, &key) in self.keys.iter().enumerate().filter(|&(i, _)| self.modes[i] != "LEAF") {
+            for child in self.children(i) {
+                if above.insert(child, key).is_some() {
+                    let why = format!("node {child:?} is below two branches");
                     return Err(Error::invalid("attributes", why));
-                }
-                if above.insert(child, (number, side, key)).is_some() {
-                    return Err(Error::invalid(
-                        "attributes",
-                        format!("node {child:?} is below two branches"),
-                    ));
                 }
             }
         }
         let mut roots: BTreeMap<i64, Key> = BTreeMap::new();
-        for &root in nodes.iter().filter(|node| !above.contains_key(node)) {
-            if let Some(other) = roots.insert(root.0, root) {
+        for &node in places.keys() {
+            let mut way_up = std::iter::successors(Some(node), |at| above.get(at).copied());
+            if way_up.nth(places.len()).is_some() {
+                return Err(Error::invalid("attributes", format!("node {node:?} is below itself")));
+            }
+            if above.contains_key(&node) {
+                continue;
+            }
+            if let Some(other) = roots.insert(node.0, node) {
                 let why =
-                    format!("which of {other:?} and {root:?} is the root of their tree, ONNX does not say");
+                    format!("which of {other:?} and {node:?} is the root of their tree, ONNX does not say");
                 return Err(Error::unsupported("attributes", why));
             }
         }
-        let mut sides = vec![0; branches.len() * leaves.len()];
-        let mut lefts = vec![0; leaves.len()];
-        for (column, &leaf) in leaves.iter().enumerate() {
-            let mut at = leaf;
-            let mut depth = 0;
-            while let Some(&(branch, side, parent)) = above.get(&at) {
-                sides[branch * leaves.len() + column] = side;
-                lefts[column] += i64::from(side == 1);
-                at = parent;
-                depth += 1;
-                if depth > branches.len() {
-                    return Err(Error::invalid("attributes", format!("node {leaf:?} is below itself")));
-                }
-            }
-        }
-        let branches = branches.into_iter().map(|(_, branch)| branch).collect();
-        Ok(Self { branches, leaves, sides, lefts })
-    }
-
-    /// Which leaves the rows end in, as truth values.
-    fn reached(&self, walk: &mut Walk<'_, '_>, x: Value) -> Result<Value, Error> {
-        let (branches, leaves) = (self.branches.len() as i64, self.leaves.len() as i64);
-        let sides = integers(walk, DType::I32, &[branches, leaves], &self.sides)?;
-        let lefts = integers(walk, DType::I32, &[leaves], &self.lefts)?;
-        let alike = self.branches.chunk_by(|a, b| a.comparison == b.comparison);
-        let parts = alike.map(|branches| goes_left(walk, x, branches)).collect::<Result<Vec<_>, _>>()?;
-        let goes_left = walk.joined(&parts, 1)?;
-        let goes_left = walk.cast(goes_left, DType::I32)?;
-        let count = one(walk, "MatMul", &Attributes::new(), &[goes_left, sides])?;
-        one(walk, "Equal", &Attributes::new(), &[count, lefts])
-    }
-
-    /// The sums of what the leaves weigh, for each row and result.
-    fn sums(
-        &self,
-        walk: &mut Walk<'_, '_>,
-        x: Value,
-        results: usize,
-        weights: &Weighed<'_>,
-        base: &[f32],
-    ) -> Result<Value, Error> {
-        let table = self.table(results, weights)?;
-        let are_finite = table.iter().all(|weight| weight.is_finite());
-        let reached = self.reached(walk, x)?;
-        let table = constant(walk, &[self.leaves.len() as i64, results as i64], &table)?;
-        let base = if base.is_empty() { None } else { Some(constant(walk, &[results as i64], base)?) };
-        if are_finite {
-            let ends = walk.cast(reached, DType::F32)?;
-            let operands: Vec<Value> = [ends, table].into_iter().chain(base).collect();
-            return one(walk, "Gemm", &Attributes::new(), &operands);
-        }
-        let sums = chosen(walk, reached, table)?;
-        base.map_or(Ok(sums), |base| walk.op("Add", &[sums, base]))
-    }
-
-    /// What each leaf weighs for each result.
-    fn table(&self, results: usize, weights: &Weighed<'_>) -> Result<Vec<f32>, Error> {
-        let &Weighed { trees, nodes, results: of, weights } = weights;
-        if [nodes.len(), of.len(), weights.len()].iter().any(|&length| length != trees.len()) {
-            return Err(Error::invalid("attributes", "the lists of weights are not of one length"));
-        }
-        let places: BTreeMap<Key, usize> =
-            self.leaves.iter().enumerate().map(|(place, &leaf)| (leaf, place)).collect();
-        few(self.leaves.len(), results)?;
-        let mut table = vec![0.0; self.leaves.len() * results];
-        for i in 0..trees.len() {
-            let (place, result) = (places.get(&(trees[i], nodes[i])), usize::try_from(of[i]).ok());
-            let (Some(place), Some(result)) = (place, result.filter(|&result| result < results)) else {
-                let why = format!("of node {} of tree {} for result {}", nodes[i], trees[i], of[i]);
-                return Err(Error::invalid(
-                    "attributes",
-                    format!("there is a weight {why}, which is not there"),
-                ));
-            };
-            let cell = &mut table[place * results + result];
-            if *cell != 0.0 {
-                return Err(Error::unsupported("attributes", "a leaf weighs twice for one result"));
-            }
-            *cell = weights[i];
-        }
-        Ok(table)
+        Ok(roots.values().map(|root| places[root]).collect())
     }
 }
 
-/// Requires that a matrix is not much larger than what it is made of.
-pub(super) fn few(rows: usize, columns: usize) -> Result<(), Error> {
-    if rows.saturating_mul(columns) <= MOST_ELEMENTS {
-        return Ok(());
+/// What a branch asks, by its mode.
+fn question(mode: &str, number: f64) -> Result<Question, Error> {
+    Ok(match mode {
+        "BRANCH_LEQ" => Question::Compared("LessOrEqual", number),
+        "BRANCH_LT" => Question::Compared("Less", number),
+        "BRANCH_GTE" => Question::Compared("GreaterOrEqual", number),
+        "BRANCH_GT" => Question::Compared("Greater", number),
+        "BRANCH_EQ" => Question::Compared("Equal", number),
+        "BRANCH_NEQ" => Question::Other(number),
+        other => return Err(Error::invalid("attribute `nodes_modes`", format!("there is no mode {other}"))),
+    })
+}
+
+/// What each leaf weighs, for so many results.
+fn leaves(places: &BTreeMap<Key, Way>, weighed: &Weighed<'_>, results: usize) -> Result<Vec<Leaf>, Error> {
+    let &Weighed { trees, nodes, results: of, weights } = weighed;
+    if [nodes.len(), of.len(), weights.len()].iter().any(|&length| length != trees.len()) {
+        return Err(Error::invalid("attributes", "the lists of weights are not of one length"));
     }
-    Err(Error::unsupported(
-        "attributes",
-        format!("trees with {rows} times {columns} of branches, leaves or results"),
-    ))
+    let count = places.values().filter(|way| matches!(way, Way::Leaf(_))).count();
+    let mut leaves = vec![Leaf::new(); count];
+    for i in 0..trees.len() {
+        let result = usize::try_from(of[i]).ok().filter(|&result| result < results);
+        let (Some(&Way::Leaf(leaf)), Some(result)) = (places.get(&(trees[i], nodes[i])), result) else {
+            let why = format!("of node {} of tree {} for result {}", nodes[i], trees[i], of[i]);
+            return Err(Error::invalid("attributes", format!("there is a weight {why}, which is not there")));
+        };
+        if leaves[leaf].iter().any(|&(other, _)| other == result) {
+            return Err(Error::unsupported("attributes", "a leaf weighs twice for one result"));
+        }
+        leaves[leaf].push((result, weights[i].into()));
+    }
+    Ok(leaves)
 }
 
-/// Which rows go left at some branches, at least one, that compare alike.
-fn goes_left(walk: &mut Walk<'_, '_>, x: Value, branches: &[Branch]) -> Result<Value, Error> {
-    let count = [branches.len() as i64];
-    let features: Vec<i64> = branches.iter().map(|branch| branch.feature).collect();
-    let numbers: Vec<f32> = branches.iter().map(|branch| branch.number).collect();
-    let features = integers(walk, DType::I64, &count, &features)?;
-    let numbers = constant(walk, &count, &numbers)?;
-    let compared = one(walk, "Gather", &Attributes::new().int("axis", 1), &[x, features])?;
-    one(walk, branches[0].comparison, &Attributes::new(), &[compared, numbers])
+/// The trees of a node, whose leaves weigh for so many results.
+fn forest(
+    given: &GivenAttributes<'_>,
+    features: i64,
+    weighed: &Weighed<'_>,
+    results: usize,
+) -> Result<Forest, Error> {
+    let nodes = Nodes::read(given)?;
+    let places = nodes.places()?;
+    let branches = nodes.branches(&places, features)?;
+    let roots = nodes.roots(&places)?;
+    Forest::of(branches, leaves(&places, weighed, results)?, &roots, results)
 }
 
-/// A branch by its mode.
-fn branch(mode: &str, feature: i64, number: f32, [left, right]: [Key; 2]) -> Result<Branch, Error> {
-    let comparison = match mode {
-        "BRANCH_LEQ" => "LessOrEqual",
-        "BRANCH_LT" => "Less",
-        "BRANCH_GTE" => "GreaterOrEqual",
-        "BRANCH_GT" => "Greater",
-        other => return Err(Error::unsupported("attribute `nodes_modes`", format!("{other} is not there"))),
-    };
-    Ok(Branch { feature, comparison, number, left, right })
+/// What is added to the scores of each row.
+fn base(walk: &mut Walk<'_, '_>, numbers: &[f32], results: usize) -> Result<Option<Value>, Error> {
+    if numbers.is_empty() { Ok(None) } else { constant(walk, &[results as i64], numbers).map(Some) }
 }
 
-/// TreeEnsembleRegressor: the sum of what the trees give, for each target.
+/// TreeEnsembleRegressor: what the trees give together, for each target.
 pub(super) fn regressor<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result<(), Error> {
     let x = rows(walk, source)?;
     let given = GivenAttributes::of(source);
-    let ensemble = Ensemble::read(&given, walk.graph.ty(x).shape[1])?;
-    let weights = Weighed {
+    let weighed = Weighed {
         trees: given.ints("target_treeids"),
         nodes: given.ints("target_nodeids"),
         results: given.ints("target_ids"),
         weights: given.floats("target_weights"),
     };
-    let (targets, base) = (given.int("n_targets", 1), given.floats("base_values"));
-    let (transform, how) = (given.text("post_transform", "NONE"), given.text("aggregate_function", "SUM"));
-    given.finish()?;
-    if how != "SUM" {
-        return Err(Error::unsupported("attribute `aggregate_function`", format!("{how} is not there")));
-    }
+    let (targets, added) = (given.int("n_targets", 1), given.floats("base_values"));
     let targets = usize::try_from(targets)
         .map_err(|_| Error::invalid("attribute `n_targets`", format!("there are {targets}")))?;
-    let sums = ensemble.sums(walk, x, targets, &weights, base)?;
-    let y = transformed(walk, sums, &transform)?;
+    let (transform, how) = (given.text("post_transform", "NONE"), given.text("aggregate_function", "SUM"));
+    let forest = forest(&given, walk.graph.ty(x).shape[1], &weighed, targets)?;
+    given.finish()?;
+    let base = base(walk, added, targets)?;
+    let scores = forest.scores(walk, x, aggregate(&how)?, base)?;
+    let y = transformed(walk, scores, &transform)?;
     bind(walk, source.node, vec![Bound::Tensor(y)])
+}
+
+/// What becomes of weights, by its name.
+fn aggregate(name: &str) -> Result<Aggregate, Error> {
+    Ok(match name {
+        "AVERAGE" => Aggregate::Average,
+        "SUM" => Aggregate::Sum,
+        "MIN" => Aggregate::Least,
+        "MAX" => Aggregate::Greatest,
+        other => {
+            let why = format!("there is no function {other}");
+            return Err(Error::invalid("attribute `aggregate_function`", why));
+        }
+    })
 }
 
 /// TreeEnsembleClassifier: a score for each label, and the label of the highest one. Where the trees weigh one of two labels alone, what
@@ -272,21 +222,23 @@ pub(super) fn regressor<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>
 pub(super) fn classifier<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result<(), Error> {
     let x = rows(walk, source)?;
     let given = GivenAttributes::of(source);
-    let ensemble = Ensemble::read(&given, walk.graph.ty(x).shape[1])?;
-    let weights = Weighed {
+    let weighed = Weighed {
         trees: given.ints("class_treeids"),
         nodes: given.ints("class_nodeids"),
         results: given.ints("class_ids"),
         weights: given.floats("class_weights"),
     };
-    let (labels, base) = (given.ints("classlabels_int64s"), given.floats("base_values"));
+    let labels = Labels::read(&given, "classlabels_int64s")?;
+    let added = given.floats("base_values");
     let transform = given.text("post_transform", "NONE");
+    let forest = forest(&given, walk.graph.ty(x).shape[1], &weighed, labels.len())?;
     given.finish()?;
-    let weighed = weights.results.iter().collect::<std::collections::BTreeSet<_>>().len();
-    if labels.len() < 2 || labels.len() == 2 && weighed < 2 {
-        let why = format!("{} labels, of which {weighed} have weights", labels.len());
-        return Err(Error::unsupported("attribute `classlabels_int64s`", why));
+    let of = weighed.results.iter().collect::<BTreeSet<_>>().len();
+    if labels.len() < 2 || labels.len() == 2 && of < 2 {
+        let why = format!("{} labels, of which {of} have weights", labels.len());
+        return Err(Error::unsupported("attributes `classlabels_…`", why));
     }
-    let scores = ensemble.sums(walk, x, labels.len(), &weights, base)?;
-    classified(walk, source, labels, scores, &transform)
+    let base = base(walk, added, labels.len())?;
+    let scores = forest.scores(walk, x, Aggregate::Sum, base)?;
+    classified(walk, source, &labels, scores, &transform)
 }

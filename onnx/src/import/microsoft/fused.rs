@@ -2,6 +2,7 @@
 
 use ir::{Attributes, Value};
 
+use super::super::activation::{self, Activation, Is};
 use super::super::frame::Bound;
 use super::super::given::GivenAttributes;
 use super::super::translation::{SourceNode, Translation, bind};
@@ -156,22 +157,18 @@ fn gemm<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result<(), 
 
 /// What an activation makes of a value: an operator of ONNX with the attributes that it has, in their order.
 fn activated(walk: &mut Walk<'_, '_>, x: Value, name: &str, parameters: &[f32]) -> Result<Value, Error> {
-    let alpha_and_beta: &[&str] = match name {
+    match name {
         "" => return Ok(x),
         "Clip" => return clipped(walk, x, parameters),
-        "Relu" | "Sigmoid" | "Softplus" | "Softsign" | "Tanh" => &[],
-        "Elu" | "LeakyRelu" | "ThresholdedRelu" => &["alpha"],
-        "HardSigmoid" => &["alpha", "beta"],
-        _ => {
-            return Err(Error::unsupported(
-                format!("activation {name}"),
-                "it is not known after an operator",
-            ));
-        }
+        _ => {}
+    }
+    let is_operator = |activation: &&Activation| matches!(activation.is, Is::Operator | Is::Threshold);
+    let Some(activation) = activation::find(|other| other == name).filter(is_operator) else {
+        let why = "it is not known after an operator";
+        return Err(Error::unsupported(format!("activation {name}"), why));
     };
-    let parameters = alpha_and_beta.iter().zip(parameters);
-    let attributes = parameters.fold(Attributes::new(), |all, (name, &number)| all.float(name, number));
-    walk.op_with(name, &attributes, &[x])
+    let [alpha, beta] = [parameters.get(..1), parameters.get(1..)].map(Option::unwrap_or_default);
+    activation.with(&mut alpha.iter().copied(), &mut beta.iter().copied()).apply(walk, x)
 }
 
 /// A value between two bounds.

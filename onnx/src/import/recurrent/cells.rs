@@ -5,6 +5,7 @@ use ir::{Attributes, Value};
 use super::weights::{Of, Sum, Weights};
 use super::{Settings, Sizes, one};
 use crate::Error;
+use crate::import::activation::Function;
 use crate::import::translation::apply;
 use crate::import::walk::Walk;
 
@@ -27,9 +28,9 @@ pub(super) struct State {
 
 /// What the steps of a direction have in common.
 pub(super) struct Step<'a> {
-    pub(super) settings: &'a Settings<'a>,
+    pub(super) settings: &'a Settings,
+    pub(super) functions: &'a [Function],
     pub(super) weights: Weights,
-    pub(super) functions: Vec<&'static str>,
     pub(super) sizes: Sizes,
 }
 
@@ -56,7 +57,9 @@ impl Cell {
     pub(super) fn prepare(self, walk: &mut Walk<'_, '_>, step: &Step<'_>) -> Result<Vec<Sum>, Error> {
         let sums: &[(Of, std::ops::Range<i64>)] = match self {
             Self::Rnn => &[(Of::Both, 0..1)],
-            Self::Gru if step.is_reset_late() => &[(Of::Both, 0..2), (Of::Input, 2..3), (Of::State, 2..3)],
+            Self::Gru if step.settings.is_reset_late => {
+                &[(Of::Both, 0..2), (Of::Input, 2..3), (Of::State, 2..3)]
+            }
             Self::Gru => &[(Of::Both, 0..2), (Of::Both, 2..3)],
             Self::Lstm => &[(Of::Both, 0..4)],
         };
@@ -84,15 +87,10 @@ impl Cell {
 }
 
 impl Step<'_> {
-    /// Whether a GRU resets the state after it was multiplied.
-    fn is_reset_late(&self) -> bool {
-        self.settings.flag("linear_before_reset")
-    }
-
     /// A function of the direction, on what is clipped.
     fn call(&self, walk: &mut Walk<'_, '_>, function: usize, x: Value) -> Result<Value, Error> {
         let x = self.clipped(walk, x)?;
-        one(walk, self.functions[function], &Attributes::new(), &[x])
+        self.functions[function].of_gate(walk, x)
     }
 
     fn clipped(&self, walk: &mut Walk<'_, '_>, x: Value) -> Result<Value, Error> {
@@ -119,7 +117,7 @@ impl Step<'_> {
         let sum = sums[0].of(walk, &[x, hidden])?;
         let gates = self.gates(walk, sum, 2)?;
         let (update, reset) = (self.call(walk, 0, gates[0])?, self.call(walk, 0, gates[1])?);
-        let sum = if self.is_reset_late() {
+        let sum = if self.settings.is_reset_late {
             let (of_input, of_state) = (sums[1].of(walk, &[x])?, sums[2].of(walk, &[hidden])?);
             let kept = one(walk, "Mul", &Attributes::new(), &[reset, of_state])?;
             one(walk, "Add", &Attributes::new(), &[of_input, kept])?
@@ -141,7 +139,7 @@ impl Step<'_> {
         let (input, output, forget, new) = (gates[0], gates[1], gates[2], gates[3]);
         let input = self.peeped(walk, 0, input, held)?;
         let input = self.call(walk, 0, input)?;
-        let forget = if self.settings.flag("input_forget") {
+        let forget = if self.settings.input_forget {
             Self::rest(walk, input)?
         } else {
             let forget = self.peeped(walk, 2, forget, held)?;
@@ -156,7 +154,7 @@ impl Step<'_> {
         // By the text what comes to this function is clipped too; ONNX Runtime, OpenVINO and others clip the gates alone.
         let clipped = self.clipped(walk, held)?;
         let shown = if clipped == held { held } else { walk.either(held, clipped)? };
-        let shown = one(walk, self.functions[2], &Attributes::new(), &[shown])?;
+        let shown = self.functions[2].of_gate(walk, shown)?;
         let hidden = one(walk, "Mul", &Attributes::new(), &[output, shown])?;
         Ok(State { hidden, held: Some(held) })
     }

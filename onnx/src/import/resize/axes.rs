@@ -7,6 +7,7 @@ use ir::{Tensor, Value};
 use super::{Policy, Settings, Transformation};
 use crate::Error;
 use crate::import::given::GivenAttributes;
+use crate::import::terms::axis_of;
 use crate::import::translation::{SourceNode, if_given};
 use crate::import::walk::Walk;
 
@@ -35,9 +36,10 @@ impl Axis {
             Transformation::AlignCorners | Transformation::TfCropAndResize => true,
             Transformation::PytorchHalfPixel => self.after == 1,
             // The symmetric one is made of both.
-            Transformation::HalfPixelSymmetric | Transformation::HalfPixel | Transformation::Asymmetric => {
-                false
-            }
+            Transformation::HalfPixelSymmetric
+            | Transformation::HalfPixel
+            | Transformation::TfHalfPixelForNn
+            | Transformation::Asymmetric => false,
         };
         if !counts || self.wanted == self.after as f64 {
             return Ok(());
@@ -97,8 +99,7 @@ fn chosen(
     }
     let mut all = Vec::with_capacity(axes.len());
     for &axis in axes {
-        let axis = ops::rule::axis(axis, rank);
-        let axis = axis.map_err(|e| Error::invalid("attribute `axes`", e.to_string()))?;
+        let axis = axis_of("attribute `axes`", axis, rank)?;
         if all.contains(&axis) {
             let why = format!("axis {axis} is there twice, and ONNX leaves undefined what that means");
             return Err(Error::unsupported("attribute `axes`", why));

@@ -26,6 +26,7 @@ pub(super) fn coordinate(axis: &Axis, transformation: Transformation, i: i64) ->
             (i + 0.5, scale, exact(offset - 0.5))
         }
         Transformation::AlignCorners => (i * (before - 1.0), after - 1.0, 0.0),
+        Transformation::TfHalfPixelForNn => (i + 0.5, scale, 0.0),
         Transformation::Asymmetric => (i, scale, 0.0),
         Transformation::TfCropAndResize => {
             let [start, end] = axis.part;
@@ -78,6 +79,7 @@ pub(super) fn all(
             let products = walk.op("Mul", &[places, last])?;
             walk.op("Div", &[products, last_after])
         }
+        Transformation::TfHalfPixelForNn => halves(walk, axis),
         Transformation::Asymmetric => {
             let (places, scale) = (row(walk, 0.0)?, number(walk, axis.scale.into())?);
             walk.op("Div", &[places, scale])

@@ -12,20 +12,26 @@ use crate::import::walk::Walk;
 /// How many weights there may be between two axes.
 const MOST_WEIGHTS: usize = 1 << 24;
 
-/// Sums of the elements around the coordinates, weighed.
-pub(super) fn weighed(
+/// What is between the elements, axis by axis.
+pub(super) fn between(
     walk: &mut Walk<'_, '_>,
     x: Value,
-    axis: &Axis,
+    axes: &[Axis],
     settings: &Settings,
 ) -> Result<Value, Error> {
     let ty = walk.ty(x);
-    if !matches!(ty.dtype, DType::F32 | DType::F64) {
-        return Err(Error::unsupported(
-            "operand 0",
-            format!("it is {ty}; what is between elements is known for f32 and f64"),
-        ));
+    if !matches!(ty.dtype, DType::F16 | DType::BF16 | DType::F32 | DType::F64) {
+        let why = format!("it is {ty}; what is between elements is known for floats");
+        return Err(Error::unsupported("operand 0", why));
     }
+    walk.in_f32_or_by_steps(&[x], |walk, x| {
+        axes.iter().try_fold(x[0], |y, axis| weighed(walk, y, axis, settings))
+    })
+}
+
+/// Sums of the elements around the coordinates, weighed.
+fn weighed(walk: &mut Walk<'_, '_>, x: Value, axis: &Axis, settings: &Settings) -> Result<Value, Error> {
+    let ty = walk.ty(x);
     let taps = Taps::around(axis, settings)?;
     let weights = taps.weights(walk, axis, settings)?;
     // Of f64, too, the weights are those of scales in f32, step by step. Who computes them in f64 is within the bound as far as a profile

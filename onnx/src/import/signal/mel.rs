@@ -7,23 +7,20 @@
 use ir::{DType, Value};
 
 use super::{number, scalar};
+use crate::Error;
 use crate::import::frame::Bound;
 use crate::import::given::GivenAttributes;
 use crate::import::terms::misshapen;
 use crate::import::translation::{SourceNode, bind, given_value, need};
 use crate::import::walk::Walk;
-use crate::{Error, tensor};
 
 /// How far a corner must be from the next whole number, relative to itself: f32 and a few steps.
 const DOUBT: f64 = 64.0 * f32::EPSILON as f64;
 
 pub(super) fn matrix<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result<(), Error> {
     let given = GivenAttributes::of(source);
-    let code = given.int("output_datatype", 1);
+    let dtype = given.dtype("output_datatype")?.unwrap_or(DType::F32);
     given.finish()?;
-    let dtype = i32::try_from(code).ok().and_then(|code| tensor::dtype_of(code).ok());
-    let dtype =
-        dtype.ok_or_else(|| Error::invalid("attribute `output_datatype`", format!("it is {code}")))?;
     let (mut from, mut counts) = (Vec::new(), [0; 3]);
     for (i, count) in counts.iter_mut().enumerate() {
         // ONNX's shape inference, which asks for counts without axes, does not look at the rate.

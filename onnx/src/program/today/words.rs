@@ -9,6 +9,7 @@ use ir::{DType, Tensor, Type};
 
 use crate::program::{Attribute, Initializer, Node, Scope, ValueId};
 use crate::proto::AttributeProto;
+use crate::tensor::code_of;
 
 /// What a node is read with.
 pub(super) struct Reader<'p> {
@@ -23,12 +24,13 @@ pub(super) struct Reader<'p> {
 type Words = fn(&Node, &mut Reader<'_>) -> Option<Vec<Node>>;
 
 /// The operators that had other words, and the opsets that had these.
-const WORDS: [(&str, RangeInclusive<u32>, Words); 10] = [
+const WORDS: [(&str, RangeInclusive<u32>, Words); 11] = [
     ("BatchNormalization", 7..=8, batch_normalization),
     ("Clip", 7..=10, clip),
     ("Dropout", 7..=11, dropout),
     ("Hardmax", 7..=12, softmax),
     ("LogSoftmax", 7..=12, softmax),
+    ("OneHot", 9..=10, one_hot),
     ("Pad", 7..=10, pad),
     ("Resize", 10..=10, resize),
     ("Scatter", 9..=10, scatter),
@@ -99,6 +101,29 @@ fn dropout(node: &Node, _: &mut Reader<'_>) -> Option<Vec<Node>> {
     let mut identity = called(node, "Identity", &["ratio", "seed"]);
     identity.outputs.truncate(1);
     Some(vec![identity])
+}
+
+/// Negative indices were out of range, as the depth is.
+fn one_hot(node: &Node, reader: &mut Reader<'_>) -> Option<Vec<Node>> {
+    if !reader.ty(node)?.dtype.is_signed() {
+        return None;
+    }
+    let zero = reader.constant("zero", &Tensor::zeros(&Type::new(DType::I64, [])));
+    let [whole, depth, is_before, indices] =
+        ["whole", "depth", "is_before", "indices"].map(|name| Some(reader.scope.fresh(name)));
+    let cast = |from: usize, to: Option<ValueId>| {
+        Node::new("Cast", vec![node.inputs.get(from).copied().flatten()], vec![to])
+            .with_int("to", code_of(DType::I64).into())
+    };
+    let mut hot = node.clone();
+    *hot.inputs.first_mut()? = indices;
+    Some(vec![
+        cast(0, whole),
+        cast(1, depth),
+        Node::new("Less", vec![whole, Some(zero)], vec![is_before]),
+        Node::new("Where", vec![is_before, depth, whole], vec![indices]),
+        hot,
+    ])
 }
 
 /// What were its pads is an operand already.
