@@ -134,7 +134,7 @@ fn conv<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result<(), 
     if let Some(other) = operands[3] {
         sum = walk.op("Add", &[sum, other])?;
     }
-    let y = activated(walk, sum, &activation, parameters)?;
+    let y = activated(walk, sum, &AFTER_CONV, &activation, parameters)?;
     bind(walk, source.node, vec![Bound::Tensor(y)])
 }
 
@@ -151,21 +151,37 @@ fn gemm<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result<(), 
     let mut factors = vec![floats(walk, &operands, 0)?, floats(walk, &operands, 1)?];
     factors.extend(operands[2]);
     let sum = walk.op_with("Gemm", &shared, &factors)?;
-    let y = activated(walk, sum, &activation, &parameters)?;
+    let y = activated(walk, sum, &AFTER_GEMM, &activation, &parameters)?;
     bind(walk, source.node, vec![Bound::Tensor(y)])
 }
 
-/// What an activation makes of a value: an operator of ONNX with the attributes that it has, in their order.
-fn activated(walk: &mut Walk<'_, '_>, x: Value, name: &str, parameters: &[f32]) -> Result<Value, Error> {
-    match name {
-        "" => return Ok(x),
-        "Clip" => return clipped(walk, x, parameters),
-        _ => {}
+/// The activations that ONNX Runtime has after a convolution. Its description of the operator names none; it refuses all others.
+const AFTER_CONV: [&str; 6] = ["Clip", "HardSigmoid", "LeakyRelu", "Relu", "Sigmoid", "Tanh"];
+
+/// Those that it has after a Gemm.
+const AFTER_GEMM: [&str; 9] =
+    ["Elu", "HardSigmoid", "LeakyRelu", "Relu", "Sigmoid", "Softplus", "Softsign", "Tanh", "ThresholdedRelu"];
+
+/// What an activation, one of some, makes of a value: an operator of ONNX with the attributes that it has, in their order.
+fn activated(
+    walk: &mut Walk<'_, '_>,
+    x: Value,
+    all: &[&str],
+    name: &str,
+    parameters: &[f32],
+) -> Result<Value, Error> {
+    if name.is_empty() {
+        return Ok(x);
     }
     let is_operator = |activation: &&Activation| matches!(activation.is, Is::Operator | Is::Threshold);
-    let Some(activation) = activation::find(|other| other == name).filter(is_operator) else {
-        let why = "it is not known after an operator";
-        return Err(Error::unsupported(format!("activation {name}"), why));
+    let known = activation::find(|other| other == name).filter(is_operator);
+    let activation = match (all.contains(&name), known) {
+        (true, None) => return clipped(walk, x, parameters),
+        (true, Some(activation)) => activation,
+        (false, _) => {
+            let why = format!("after this operator there are {}", all.join(", "));
+            return Err(Error::unsupported(format!("activation {name}"), why));
+        }
     };
     let [alpha, beta] = [parameters.get(..1), parameters.get(1..)].map(Option::unwrap_or_default);
     activation.with(&mut alpha.iter().copied(), &mut beta.iter().copied()).apply(walk, x)
