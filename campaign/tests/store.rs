@@ -82,6 +82,13 @@ fn run(folder: &Path, plan: &Plan<'_>) -> Campaign {
     Campaign::read(folder)
 }
 
+#[test]
+fn a_target_that_never_answered_is_told_as_one_on_which_nothing_was_compared() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let report = create(folder.path(), &plan(Choice::Valid)).report().expect("a report");
+    assert_eq!(report.nothing_compared().collect::<Vec<_>>(), ["careless:odd", "careless:zero"]);
+}
+
 /// All that a campaign leaves behind, but for times.
 #[derive(PartialEq, Debug)]
 struct Campaign {
