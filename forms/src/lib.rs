@@ -34,6 +34,7 @@
 //! | `branch`, `repeat`, `scan` | If, Loop and Scan around some nodes |
 //! | `slices` | a node in a Loop or Scan over the slices of its operands |
 //! | `idle` | a Loop or Scan that does not run |
+//! | `function` | functions of the model's own, and calls of these |
 //! | `spelled` | parameters in other words: −1, 0, `INT64_MAX` |
 //! | `constants` | constants as Constant nodes, inputs, and defaults of inputs, which values may override |
 //! | `sizes` | sizes that are names, or not said |
@@ -50,6 +51,7 @@ mod constants;
 pub mod draft;
 pub mod form;
 pub mod former;
+mod function;
 mod idle;
 mod repeat;
 mod said;
@@ -62,4 +64,4 @@ mod stored;
 
 pub use composite::{Composite, Placed};
 pub use draft::Draft;
-pub use form::{FORMS, Form, OVERRIDDEN_DEFAULT, WITH_BODIES, WrittenProgram, usual, write};
+pub use form::{FORMS, FUNCTION, Form, OVERRIDDEN_DEFAULT, WITH_BODIES, WrittenProgram, usual, write};

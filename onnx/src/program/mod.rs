@@ -207,6 +207,11 @@ impl Scope {
         node.outputs.iter().flatten().next().map(|&value| self.name(value))
     }
 
+    /// The values.
+    pub fn each_value(&self) -> impl Iterator<Item = ValueId> + use<> {
+        (0..self.names.len() as u32).map(ValueId)
+    }
+
     /// How many values there are.
     pub fn values(&self) -> usize {
         self.names.len()
