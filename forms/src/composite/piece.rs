@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 
 use ir::{Choices, DType, DTypes, NodeId, NodeKind, Strings, Tensor, Type, Value};
 use onnx::proto::attribute_proto::AttributeType;
-use onnx::proto::{AttributeProto, GraphProto};
+use onnx::proto::{AttributeProto, GraphProto, TypeProto};
 use ops::Graph;
 use ops::operator::elements;
 use rand::RngExt;
@@ -314,6 +314,12 @@ impl<'r> Piece<'r> {
     pub(crate) fn body(&mut self, name: &str, graph: GraphProto) {
         let rest = AttributeProto { g: Some(graph), ..AttributeProto::default() };
         self.attribute(name, AttributeType::Graph, rest);
+    }
+
+    /// A type.
+    pub(crate) fn ty(&mut self, name: &str, ty: TypeProto) {
+        let rest = AttributeProto { tp: Some(ty), ..AttributeProto::default() };
+        self.attribute(name, AttributeType::TypeProto, rest);
     }
 
     /// A list of integers.

@@ -9,6 +9,9 @@ pub(super) const ALL: &[Composite] = &[
     Composite::new("LSTM", 13, REALS, |p| network(p, 4, 2)),
 ];
 
+/// Functions that cells may have, of those without parameters.
+const FUNCTIONS: [&str; 3] = ["Relu", "Tanh", "Sigmoid"];
+
 /// A network whose cells have so many gates and so many states.
 fn network(p: &mut Piece<'_>, gates: i64, states: usize) -> Option<()> {
     let dtype = p.dtype()?;
@@ -45,10 +48,21 @@ fn network(p: &mut Piece<'_>, gates: i64, states: usize) -> Option<()> {
     if p.chance(0.2) {
         p.float("clip", 1.5);
     }
-    if gates == 1 && p.chance(0.4) {
-        let function = p.choose(&["Relu", "Tanh", "Sigmoid"])?;
-        p.texts("activations", &vec![function; directions as usize]);
+    if p.chance(0.35) {
+        activations(p, gates, directions)?;
     }
     p.results = 1 + p.size(0..=states as i64) as usize;
+    Some(())
+}
+
+/// The functions of a cell, of each direction by itself: one, or those of gates and of what comes of them.
+fn activations(p: &mut Piece<'_>, gates: i64, directions: i64) -> Option<()> {
+    let each = match gates {
+        1 => 1,
+        3 => 2,
+        _ => 3,
+    };
+    let all = (0..each * directions).map(|_| p.choose(&FUNCTIONS)).collect::<Option<Vec<_>>>()?;
+    p.texts("activations", &all);
     Some(())
 }
