@@ -106,6 +106,11 @@ pub const FAULTS: &[WrongProgram] = &[
         of: bits_as_numbers,
     },
     WrongProgram {
+        form: "sparse initializer",
+        does: "the values of a sparse initializer come one behind the other, wherever their places are",
+        of: side_by_side,
+    },
+    WrongProgram {
         form: "names",
         does: "names are cut before their last slash, and of values of one name the first is read",
         of: cut_names,
@@ -198,6 +203,16 @@ fn last_axis(program: &Program) -> Option<Program> {
         }
         is_it
     })
+}
+
+fn side_by_side(program: &Program) -> Option<Program> {
+    let mut model = program.write();
+    for sparse in &mut model.graph.as_mut()?.sparse_initializer {
+        let count = sparse.values.as_ref()?.dims.first().copied()?;
+        let places = Tensor::from_i128_fn(&ir::Type::new(ir::DType::I64, [count]), |i| i as i128);
+        sparse.indices = Some(onnx::tensor::to_proto("", &places));
+    }
+    Program::read(model).ok().filter(|wrong| wrong != program)
 }
 
 fn cut_names(program: &Program) -> Option<Program> {

@@ -41,7 +41,7 @@ pub const WITH_BODIES: [&str; 3] = ["If", "Loop", "Scan"];
 
 /// All forms, in the order in which they come in: parameters before the constants that they are, bodies
 /// inside each other, and then what is said of types, because it depends on all else. What tensors are stored as, and names, depend on nothing.
-pub const FORMS: [Form; 18] = [
+pub const FORMS: [Form; 19] = [
     Form {
         name: "spelled parameter",
         about: "a parameter in other words: -1 and 0 in Reshape, 1 in Expand, INT64_MAX as an end, an axis from the other end",
@@ -143,6 +143,12 @@ pub const FORMS: [Form; 18] = [
         about: "the elements of a tensor are in the field of their type, such as int32_data, not bytes",
         share: 0.12,
         write: stored::in_fields,
+    },
+    Form {
+        name: "sparse initializer",
+        about: "an initializer in sparse form: the elements that are not 0, and their places",
+        share: 0.06,
+        write: stored::sparse,
     },
     Form {
         name: "names",

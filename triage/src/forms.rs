@@ -43,6 +43,8 @@ pub(crate) enum ProgramForm {
     Fields,
     /// Names that are no identifiers, or of several nodes.
     Names,
+    /// Initializers in sparse form.
+    Sparse,
     /// Functions, called with attributes or several times.
     Functions,
     /// An opset before those that flat models are written in.
@@ -64,6 +66,7 @@ impl ProgramForm {
             Self::Constants => "form Constant",
             Self::Fields => "form tensor fields",
             Self::Names => "form names",
+            Self::Sparse => "form sparse initializer",
             Self::Functions => "form function",
             Self::FormerOpset => "form opset",
         }
@@ -85,12 +88,13 @@ impl ProgramForm {
                 "tensors whose elements are in a field of their type (such as `int32_data`) and not bytes"
             }
             Self::Names => "values and nodes that are named as exporters name them",
+            Self::Sparse => "initializers in sparse form (`sparse_initializer`)",
             Self::Functions => "functions of the model's own and calls of these",
             Self::FormerOpset => "an earlier opset",
         }
     }
 
-    const ALL: [Self; 13] = [
+    const ALL: [Self; 14] = [
         Self::If,
         Self::Loop,
         Self::Scan,
@@ -102,6 +106,7 @@ impl ProgramForm {
         Self::Constants,
         Self::Fields,
         Self::Names,
+        Self::Sparse,
         Self::Functions,
         Self::FormerOpset,
     ];
@@ -379,6 +384,7 @@ pub(crate) fn count(program: &Program) -> usize {
         !program.has_plain_names(),
         program.has_former_opset(),
         program.has_functions_of_its_own(),
+        program.first_sparse_initializer().is_some(),
     ];
     held(program).len() + kinds.into_iter().filter(|&has| has).count()
 }

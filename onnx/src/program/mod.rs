@@ -68,6 +68,7 @@ use crate::proto::{
 };
 use crate::tensor::each::all_in_bytes;
 use crate::text::{self, Text};
+pub use sparse::Indices;
 use taken::Taken;
 
 /// A model with its names resolved.
