@@ -69,8 +69,8 @@ fn zero_points(p: &mut Piece<'_>, dtype: DType, shape: &[i64]) {
 
 fn mat_mul_integer(p: &mut Piece<'_>) -> Option<()> {
     let (a, b) = (p.dtype()?, p.other_dtype(BYTES)?);
-    let batch: Vec<i64> = if p.chance(0.4) { vec![p.size(1..=3)] } else { Vec::new() };
-    let (rows, inner, columns) = (p.size(1..=4), p.size(1..=6), p.size(1..=4));
+    let batch: Vec<i64> = if p.chance(0.4) { vec![p.count(1..=3)] } else { Vec::new() };
+    let (rows, inner, columns) = (p.count(1..=4), p.size(1..=6), p.count(1..=4));
     p.of(a, &[&batch[..], &[rows, inner]].concat());
     p.of(b, &[inner, columns]);
     // By row of the first, and by column of the second.
@@ -92,7 +92,7 @@ struct Windows {
 /// Draws a convolution's sizes and attributes: groups, dilations, batches, one to three axes.
 fn windows(p: &mut Piece<'_>) -> Option<Windows> {
     let axes = p.choose(&[1, 2, 2, 2, 3])?;
-    let (batch, group) = (p.size(1..=2), p.choose(&[1, 1, 1, 2, 3])?);
+    let (batch, group) = (p.count(1..=2), p.choose(&[1, 1, 1, 2, 3])?);
     let (channels, filters) = (p.size(1..=2), p.size(1..=2));
     let kernel: Vec<i64> = (0..axes).map(|_| p.size(1..=3)).collect();
     let dilations: Vec<i64> = (0..axes).map(|_| if p.chance(0.2) { 2 } else { 1 }).collect();

@@ -26,7 +26,7 @@ pub(super) const ALL: &[Composite] = &[
 
 fn attention(p: &mut Piece<'_>) -> Option<()> {
     let dtype = p.dtype()?;
-    let (batch, heads, queries, keys) = (p.size(1..=2), p.size(1..=2), p.size(1..=4), p.size(1..=4));
+    let (batch, heads, queries, keys) = (p.count(1..=2), p.size(1..=2), p.count(1..=4), p.size(1..=4));
     let (width, value_width, shared) = (p.size(1..=4), p.size(1..=4), p.size(1..=2));
     let query_heads = heads * shared;
     let is_flat = p.chance(0.4);
@@ -86,7 +86,7 @@ fn mask(p: &mut Piece<'_>, dtype: DType, [batch, heads, queries, keys]: [i64; 4]
 /// Without graphs of its own.
 fn flex_attention(p: &mut Piece<'_>) -> Option<()> {
     let dtype = p.dtype()?;
-    let (batch, heads, queries, keys) = (p.size(1..=2), p.size(1..=2), p.size(1..=4), p.size(1..=4));
+    let (batch, heads, queries, keys) = (p.count(1..=2), p.size(1..=2), p.count(1..=4), p.size(1..=4));
     let (width, value_width, shared) = (p.size(1..=4), p.size(1..=4), p.size(1..=2));
     p.of(dtype, &[batch, heads * shared, queries, width]);
     p.of(dtype, &[batch, heads, keys, width]);
@@ -149,7 +149,7 @@ fn swi_glu(p: &mut Piece<'_>) -> Option<()> {
 
 fn rotary_embedding(p: &mut Piece<'_>) -> Option<()> {
     let dtype = p.dtype()?;
-    let (batch, heads, steps, half) = (p.size(1..=2), p.size(1..=2), p.size(1..=4), p.size(1..=3));
+    let (batch, heads, steps, half) = (p.count(1..=2), p.size(1..=2), p.size(1..=4), p.size(1..=3));
     let is_flat = p.chance(0.4);
     let width = 2 * half;
     let x = if is_flat { vec![batch, steps, heads * width] } else { vec![batch, heads, steps, width] };

@@ -42,7 +42,7 @@ fn binarizer(p: &mut Piece<'_>) -> Option<()> {
 
 fn linear_regressor(p: &mut Piece<'_>) -> Option<()> {
     let dtype = p.dtype()?;
-    let (rows, features, targets) = (p.size(1..=4), p.size(1..=5), p.size(1..=3));
+    let (rows, features, targets) = (p.count(1..=4), p.size(1..=5), p.size(1..=3));
     p.of(dtype, &[rows, features]);
     let coefficients = p.quarters(features * targets);
     p.floats("coefficients", &coefficients);
@@ -56,7 +56,7 @@ fn linear_regressor(p: &mut Piece<'_>) -> Option<()> {
 
 fn normalizer(p: &mut Piece<'_>) -> Option<()> {
     let dtype = p.dtype()?;
-    let (rows, features) = (p.size(1..=4), p.size(1..=5));
+    let (rows, features) = (p.count(1..=4), p.size(1..=5));
     p.of(dtype, &[rows, features]);
     // Whether MAX means the largest element or the largest magnitude, nobody says.
     let norm = p.choose(&["L1", "L2"])?;
@@ -66,7 +66,7 @@ fn normalizer(p: &mut Piece<'_>) -> Option<()> {
 
 fn svm_regressor(p: &mut Piece<'_>) -> Option<()> {
     let dtype = p.dtype()?;
-    let (rows, features) = (p.size(1..=4), p.size(1..=4));
+    let (rows, features) = (p.count(1..=4), p.size(1..=4));
     p.of(dtype, &[rows, features]);
     let kernel = p.word("kernel_type", &["LINEAR", "RBF"])?;
     let supports = p.size(1..=3);
@@ -105,7 +105,7 @@ fn labelled(p: &mut Piece<'_>, name: &str, count: i64) {
 
 fn linear_classifier(p: &mut Piece<'_>) -> Option<()> {
     let dtype = p.dtype()?;
-    let (rows, features, labels) = (p.size(1..=4), p.size(1..=5), p.size(2..=4));
+    let (rows, features, labels) = (p.count(1..=4), p.size(1..=5), p.size(2..=4));
     p.of(dtype, &[rows, features]);
     let coefficients = p.quarters(features * labels);
     p.floats("coefficients", &coefficients);

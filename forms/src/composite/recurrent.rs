@@ -18,7 +18,7 @@ fn network(p: &mut Piece<'_>, gates: i64, states: usize) -> Option<()> {
     let direction = p.word("direction", &["forward", "reverse", "bidirectional"])?;
     let directions = if direction == "bidirectional" { 2 } else { 1 };
     let batch_first = p.opset >= 14 && p.chance(0.3);
-    let (steps, batch, inputs, hidden) = (p.size(1..=4), p.size(1..=3), p.size(1..=4), p.size(1..=4));
+    let (steps, batch, inputs, hidden) = (p.size(1..=4), p.count(1..=3), p.size(1..=4), p.size(1..=4));
     let x = if batch_first { [batch, steps, inputs] } else { [steps, batch, inputs] };
     p.of(dtype, &x);
     p.of(dtype, &[directions, gates * hidden, inputs]);

@@ -19,7 +19,7 @@ pub(super) const ALL: &[Composite] = &[
 fn dft(p: &mut Piece<'_>) -> Option<()> {
     let dtype = p.dtype()?;
     let axes = p.size(1..=2);
-    let mut shape = vec![p.size(1..=2)];
+    let mut shape = vec![p.count(1..=2)];
     (0..axes).for_each(|_| shape.push(p.size(1..=6)));
     let is_inverse = p.chance(0.3);
     let parts = if is_inverse || p.chance(0.4) { 2 } else { 1 };
@@ -57,7 +57,7 @@ fn along(p: &mut Piece<'_>, axis: i64, rank: i64) {
 
 fn stft(p: &mut Piece<'_>) -> Option<()> {
     let dtype = p.dtype()?;
-    let (batch, frame) = (p.size(1..=2), p.size(2..=5));
+    let (batch, frame) = (p.count(1..=2), p.size(2..=5));
     let length = frame + p.size(0..=6);
     let is_complex = p.chance(0.25);
     p.of(dtype, &[batch, length, if is_complex { 2 } else { 1 }]);

@@ -84,7 +84,7 @@ fn trees(p: &mut Piece<'_>, [treeids, nodeids, ids, weights]: [&str; 4], least: 
     if dtype != DType::F32 {
         return None;
     }
-    let (rows, features, trees) = (p.size(1..=4), p.size(1..=4), p.size(least..=3));
+    let (rows, features, trees) = (p.count(1..=4), p.size(1..=4), p.size(least..=3));
     let results = p.size(least..=3);
     p.of(dtype, &[rows, features]);
     let mut nodes = Nodes::default();
@@ -165,7 +165,7 @@ impl Lists {
 
 pub(super) fn ensemble(p: &mut Piece<'_>) -> Option<()> {
     let dtype = p.dtype()?;
-    let (rows, features, trees, targets) = (p.size(1..=4), p.size(1..=4), p.size(1..=3), p.size(1..=2));
+    let (rows, features, trees, targets) = (p.count(1..=4), p.size(1..=4), p.size(1..=3), p.size(1..=2));
     p.of(dtype, &[rows, features]);
     let (mut lists, mut roots) = (Lists::default(), Vec::new());
     for _ in 0..trees {
