@@ -135,6 +135,9 @@ impl<'d> Today<'d> {
             }
             let schema = schema::in_force(node.rest.op_type(), opset).filter(|schema| !schema.deprecated)?;
             self.to_attributes(node, schema, opset)?;
+            if schema.name == "Constant" && !self.gives(node, schema) {
+                return None;
+            }
             let is_scalar = |&value: &ValueId| self.draft.ty(value).map(Type::rank) == Some(0);
             if SCALES.contains(&schema.name) && !node.inputs.iter().skip(1).flatten().all(is_scalar) {
                 return None;
@@ -151,6 +154,13 @@ impl<'d> Today<'d> {
             }
         }
         Some(())
+    }
+
+    /// Whether a definition of Constant gives what a node does: before opset 9 it gave floats alone.
+    fn gives(&self, node: &Node, schema: &Schema) -> bool {
+        let value = node.outputs.first().copied().flatten();
+        let ty = value.and_then(|value| self.draft.ty(value));
+        ty.zip(schema.outputs.first()).is_some_and(|(ty, output)| output.dtypes.contains(ty.dtype))
     }
 
     /// Whether a node is a branch whose sides give other types. Before opset 11 what they give "must be of the same shape and same data type".

@@ -339,9 +339,11 @@ impl<'c> Writer<'c> {
     }
 }
 
-/// Whether a node leaves out an optional operand that could come next.
+/// Whether a node leaves out an optional operand that could come next. ONNX's inference counts those of operators that make sequences
+/// and optionals, whether they are there or not.
 fn has_open_operand(node: &NodeProto, opset: u32) -> bool {
-    let schema = schema::in_force(node.op_type(), opset).filter(|_| node.domain().is_empty());
+    let is_ours = node.domain().is_empty() && ops::find(node.op_type()).is_some();
+    let schema = schema::in_force(node.op_type(), opset).filter(|_| is_ours);
     let next = schema.and_then(|schema| schema.inputs.get(node.input.len()));
     next.is_some_and(|operand| operand.arity == Arity::Optional)
 }
