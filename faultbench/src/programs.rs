@@ -10,7 +10,7 @@ use graphgen::{Forms, Settings};
 use harness::Maker;
 use ir::Tensor;
 use onnx::external::External;
-use onnx::program::{Node, Program, ValueId};
+use onnx::program::{Attribute, Node, Program, ValueId};
 use onnx::proto::attribute_proto::AttributeType;
 use onnx::proto::tensor_shape_proto::dimension;
 use onnx::proto::type_proto;
@@ -63,6 +63,11 @@ pub const FAULTS: &[WrongProgram] = &[
     },
     WrongProgram { form: "Loop", does: "the number of an iteration counts from 1", of: counted_from_one },
     WrongProgram { form: "Scan", does: "slices that come in backwards come in forwards", of: forwards },
+    WrongProgram {
+        form: "function",
+        does: "all calls of a function get the attributes of the first one",
+        of: first_attributes,
+    },
     WrongProgram { form: "Constant node", does: "a value_float is read as 0", of: zero_float },
     WrongProgram {
         form: "constant input",
@@ -99,6 +104,11 @@ pub const FAULTS: &[WrongProgram] = &[
         form: "tensor fields",
         does: "the bits of narrow floats in int32_data are read as numbers",
         of: bits_as_numbers,
+    },
+    WrongProgram {
+        form: "sparse initializer",
+        does: "the values of a sparse initializer come one behind the other, wherever their places are",
+        of: side_by_side,
     },
     WrongProgram {
         form: "names",
@@ -193,6 +203,16 @@ fn last_axis(program: &Program) -> Option<Program> {
         }
         is_it
     })
+}
+
+fn side_by_side(program: &Program) -> Option<Program> {
+    let mut model = program.write();
+    for sparse in &mut model.graph.as_mut()?.sparse_initializer {
+        let count = sparse.values.as_ref()?.dims.first().copied()?;
+        let places = Tensor::from_i128_fn(&ir::Type::new(ir::DType::I64, [count]), |i| i as i128);
+        sparse.indices = Some(onnx::tensor::to_proto("", &places));
+    }
+    Program::read(model).ok().filter(|wrong| wrong != program)
 }
 
 fn cut_names(program: &Program) -> Option<Program> {
@@ -324,6 +344,22 @@ fn forwards(program: &Program) -> Option<Program> {
         node.attributes.retain(|attribute| attribute.rest.name() != "scan_input_directions");
         node.attributes.len() < before
     })
+}
+
+fn first_attributes(program: &Program) -> Option<Program> {
+    let mut wrong = program.clone();
+    let names: Vec<_> = program.functions.iter().map(|f| (f.rest.domain(), f.rest.name())).collect();
+    let mut first: BTreeMap<(String, String), Vec<Attribute>> = BTreeMap::new();
+    let mut is_wrong = false;
+    for node in &mut wrong.main.body.nodes {
+        if names.contains(&(node.rest.domain(), node.rest.op_type())) {
+            let called = (node.rest.domain().to_owned(), node.rest.op_type().to_owned());
+            let attributes = first.entry(called).or_insert_with(|| node.attributes.clone());
+            is_wrong |= node.attributes != *attributes;
+            node.attributes.clone_from(attributes);
+        }
+    }
+    is_wrong.then_some(wrong)
 }
 
 fn zero_float(program: &Program) -> Option<Program> {

@@ -1,9 +1,11 @@
 //! Constants in the other places that ONNX has for them: a Constant node, an input, the default of an input, in place of another default.
 
 use ir::{Choices, DType, Tensor};
-use onnx::program::{Attribute, Initializer, Node, Port, ValueId};
+use onnx::external::External;
+use onnx::program::{Attribute, Body, Initializer, Node, Port, ValueId};
 use onnx::proto::attribute_proto::AttributeType;
 use onnx::proto::{AttributeProto, TensorProto};
+use onnx::tensor;
 use rand::RngExt;
 
 use crate::draft::{Draft, parameters, unnamed};
@@ -11,22 +13,51 @@ use crate::draft::{Draft, parameters, unnamed};
 /// The share of constants that change their place, beside one that does for sure.
 const SHARE: f64 = 0.4;
 
-/// Some initializers as Constant nodes, each somewhere before its first use.
+/// Some initializers as Constant nodes, each somewhere before its first use. Those of a body are such in it.
 pub(crate) fn nodes(mut draft: Draft, choices: &mut Choices) -> Option<Draft> {
-    for value in chosen(&draft, choices, |_, _| true)? {
+    let of_main = chosen(&draft, choices, |_, _| true);
+    let mut is_new = of_main.is_some();
+    for value in of_main.unwrap_or_default() {
         let tensor = draft.tensor(value)?;
         let Some(last) = draft.first_use(value) else { continue };
-        let attribute = attribute(&tensor, choices);
-        let name = draft.program.main.name(value).to_owned();
-        let mut node = Node::new("Constant", Vec::new(), vec![Some(value)]);
-        // The name says at which position of the model it stands.
-        node.rest.name = Some(name.strip_prefix('v').map_or_else(|| name.clone(), |at| format!("n{at}")));
-        node.attributes.push(Attribute { rest: attribute, body: None, bodies: Vec::new() });
+        let node = constant(draft.program.main.name(value), value, &tensor, choices);
         let body = draft.body_mut();
         body.initializers.retain(|i| i.value != value);
         body.nodes.insert(choices.random_range(0..=last), node);
     }
-    Some(draft)
+    let mut nodes = std::mem::take(&mut draft.body_mut().nodes);
+    for body in nodes.iter_mut().flat_map(|node| &mut node.attributes).filter_map(|held| held.body.as_mut()) {
+        is_new |= in_body(body, &draft, choices)?;
+    }
+    draft.body_mut().nodes = nodes;
+    is_new.then_some(draft)
+}
+
+/// Some initializers of a body, and of those in it, as Constant nodes at its beginning; gives whether there are some.
+fn in_body(body: &mut Body, draft: &Draft, choices: &mut Choices) -> Option<bool> {
+    let (moved, kept): (Vec<Initializer>, Vec<Initializer>) =
+        std::mem::take(&mut body.initializers).into_iter().partition(|_| choices.random_bool(SHARE));
+    body.initializers = kept;
+    let mut is_new = !moved.is_empty();
+    for Initializer { value, tensor } in moved {
+        let tensor = tensor::from_proto(&tensor, External::Refuse).ok()?;
+        body.nodes.insert(0, constant(draft.program.main.name(value), value, &tensor, choices));
+    }
+    for inner in
+        body.nodes.iter_mut().flat_map(|node| &mut node.attributes).filter_map(|held| held.body.as_mut())
+    {
+        is_new |= in_body(inner, draft, choices)?;
+    }
+    Some(is_new)
+}
+
+/// A Constant node for a value of this name.
+fn constant(name: &str, value: ValueId, tensor: &Tensor, choices: &mut Choices) -> Node {
+    let mut node = Node::new("Constant", Vec::new(), vec![Some(value)]);
+    // The name says at which position of the model it stands.
+    node.rest.name = Some(name.strip_prefix('v').map_or_else(|| name.to_owned(), |at| format!("n{at}")));
+    node.attributes.push(Attribute { rest: attribute(tensor, choices), body: None, bodies: Vec::new() });
+    node
 }
 
 /// Some initializers as inputs.

@@ -7,7 +7,7 @@ use onnx::export::{export, value_info};
 use onnx::external::External;
 use onnx::import::declared_type;
 use onnx::program::{Body, Initializer, Node, Port, Program, ValueId};
-use onnx::proto::TensorProto;
+use onnx::proto::{ModelProto, TensorProto};
 use onnx::{names, tensor};
 use ops::operator::Batch;
 use ops::{Model, Operator, Spec};
@@ -42,6 +42,17 @@ impl Draft {
         }
         let apart = apart(model);
         Some(Self { program, inputs: inputs.to_vec(), opset: model.opset, types, apart })
+    }
+
+    /// The draft with another message of its program, whose values have the types of those of their names.
+    pub(crate) fn reread(mut self, model: ModelProto) -> Option<Self> {
+        let named = |(value, ty): (&ValueId, &Type)| (self.program.main.name(*value).to_owned(), ty.clone());
+        let named: BTreeMap<String, Type> = self.types.iter().map(named).collect();
+        self.program = Program::read(model).ok()?;
+        let main = &self.program.main;
+        let types = main.each_value().filter_map(|v| Some((v, named.get(main.name(v))?.clone())));
+        self.types = types.collect();
+        Some(self)
     }
 
     /// Whether a node makes each slice of its output along the first axis of a slice of its first operand. What another form has put

@@ -10,7 +10,9 @@ use rand::RngExt;
 
 use crate::composite::Placed;
 use crate::draft::Draft;
-use crate::{branch, coincidence, computed, constants, former, repeat, said, scan, sizes, spelled, stored};
+use crate::{
+    branch, coincidence, computed, constants, former, function, repeat, said, scan, sizes, spelled, stored,
+};
 
 /// A form of programs.
 #[derive(Clone, Copy)]
@@ -31,12 +33,15 @@ pub type Rewriting = fn(Draft, &mut Choices) -> Option<Draft>;
 /// The form that takes an engine where a value that comes in takes the place of a default.
 pub const OVERRIDDEN_DEFAULT: &str = "overridden default";
 
+/// The form that takes an engine that has functions.
+pub const FUNCTION: &str = function::NAME;
+
 /// The forms that put nodes into a body, by the operator that has it. An engine may lack that operator.
 pub const WITH_BODIES: [&str; 3] = ["If", "Loop", "Scan"];
 
 /// All forms, in the order in which they come in: parameters before the constants that they are, bodies
 /// inside each other, and then what is said of types, because it depends on all else. What tensors are stored as, and names, depend on nothing.
-pub const FORMS: [Form; 17] = [
+pub const FORMS: [Form; 19] = [
     Form {
         name: "spelled parameter",
         about: "a parameter in other words: -1 and 0 in Reshape, 1 in Expand, INT64_MAX as an end, an axis from the other end",
@@ -86,6 +91,12 @@ pub const FORMS: [Form; 17] = [
         write: scan::write,
     },
     Form {
+        name: function::NAME,
+        about: "some nodes are the body of a function, with attributes of its own; nodes that are alike are calls of one",
+        share: 0.12,
+        write: function::write,
+    },
+    Form {
         name: "Constant node",
         about: "an initializer as a Constant node, in each of its attributes",
         share: 0.25,
@@ -132,6 +143,12 @@ pub const FORMS: [Form; 17] = [
         about: "the elements of a tensor are in the field of their type, such as int32_data, not bytes",
         share: 0.12,
         write: stored::in_fields,
+    },
+    Form {
+        name: "sparse initializer",
+        about: "an initializer in sparse form: the elements that are not 0, and their places",
+        share: 0.06,
+        write: stored::sparse,
     },
     Form {
         name: "names",

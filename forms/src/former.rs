@@ -7,10 +7,12 @@ use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
 use graphgen::Settings;
-use ir::{Choices, DType, DTypes, Datum, NodeKind, Stream, Type};
+use ir::{Choices, DType, DTypes, Datum, NodeKind, Stream, Tensor, Type};
+use onnx::external::External;
 use onnx::import::{Options, specialise};
 use onnx::names::static_slots;
-use onnx::program::{Body, Node, ValueId};
+use onnx::program::{Body, Initializer, Node, ValueId};
+use onnx::tensor;
 use ops::schema::{self, Schema};
 use ops::spec::Place;
 use ops::{Graph, Model, Op};
@@ -32,7 +34,7 @@ pub(crate) const NAME: &str = "former opset";
 /// The operators whose scale and zero point were scalars. Of a list of one number, which means the same since, nothing was said.
 const SCALES: [&str; 2] = ["DequantizeLinear", "QuantizeLinear"];
 
-/// The first opset whose text says of operators what an axis below 0 is.
+/// The first opset whose text says of operators what an axis below 0 is, and in which the sides of a branch may give other shapes.
 const FROM_THE_END: u32 = 11;
 
 /// The share of models that are drawn for an opset before 13.
@@ -86,8 +88,15 @@ struct Today<'d> {
 
 impl<'d> Today<'d> {
     fn of(draft: &'d Draft) -> Self {
-        let values = draft.body().initializers.iter().map(|initializer| initializer.value);
-        Self { draft, numbers: values.filter_map(|value| Some((value, draft.numbers(value)?))).collect() }
+        let mut numbers = BTreeMap::new();
+        each_initializer(draft.body(), &mut |initializer| {
+            let tensor = tensor::from_proto(&initializer.tensor, External::Refuse).ok();
+            let tensor = tensor.filter(|tensor| tensor.dtype() == DType::I64 && tensor.shape().len() <= 1);
+            let all = |tensor: Tensor| tensor.to_i128s().into_iter().map(|n| n as i64).collect();
+            numbers.extend(tensor.map(|tensor| (initializer.value, all(tensor))));
+        });
+        draft.body().inputs.iter().for_each(|port| _ = numbers.remove(&port.value));
+        Self { draft, numbers }
     }
 
     /// As it is written in an opset, where that means the same.
@@ -109,6 +118,7 @@ impl<'d> Today<'d> {
         let kept: Vec<ValueId> =
             former.body().initializers.iter().map(|i| i.value).filter(|&value| is_kept(value)).collect();
         former.body_mut().initializers.retain(|initializer| kept.contains(&initializer.value));
+        drop_unread(&mut former);
         is_same(&lead(&today)?, &lead(&former)?).then_some(former)
     }
 
@@ -125,6 +135,9 @@ impl<'d> Today<'d> {
             }
             let schema = schema::in_force(node.rest.op_type(), opset).filter(|schema| !schema.deprecated)?;
             self.to_attributes(node, schema, opset)?;
+            if schema.name == "Constant" && !self.gives(node, schema) {
+                return None;
+            }
             let is_scalar = |&value: &ValueId| self.draft.ty(value).map(Type::rank) == Some(0);
             if SCALES.contains(&schema.name) && !node.inputs.iter().skip(1).flatten().all(is_scalar) {
                 return None;
@@ -132,7 +145,7 @@ impl<'d> Today<'d> {
             // Whether what came later says anything, whoever reads the model tells.
             let is_known = |name: &str| schema.attributes.iter().any(|attribute| attribute.name == name);
             node.attributes.retain(|attribute| is_known(attribute.rest.name()));
-            if opset < FROM_THE_END && counts_from_the_end(node) {
+            if opset < FROM_THE_END && (counts_from_the_end(node) || self.has_two_shapes(node)) {
                 return None;
             }
             let held = node.attributes.iter_mut().filter_map(|attribute| attribute.body.as_mut());
@@ -141,6 +154,21 @@ impl<'d> Today<'d> {
             }
         }
         Some(())
+    }
+
+    /// Whether a definition of Constant gives what a node does: before opset 9 it gave floats alone.
+    fn gives(&self, node: &Node, schema: &Schema) -> bool {
+        let value = node.outputs.first().copied().flatten();
+        let ty = value.and_then(|value| self.draft.ty(value));
+        ty.zip(schema.outputs.first()).is_some_and(|(ty, output)| output.dtypes.contains(ty.dtype))
+    }
+
+    /// Whether a node is a branch whose sides give other types. Before opset 11 what they give "must be of the same shape and same data type".
+    fn has_two_shapes(&self, node: &Node) -> bool {
+        let types =
+            |body: &Body| body.outputs.iter().map(|port| self.draft.ty(port.value)).collect::<Vec<_>>();
+        let sides: Vec<_> = node.bodies().map(types).collect();
+        node.rest.op_type() == "If" && sides.windows(2).any(|pair| pair[0] != pair[1])
     }
 
     /// Operands that were attributes become attributes.
@@ -168,6 +196,26 @@ impl<'d> Today<'d> {
         }
         Some(())
     }
+}
+
+/// Every initializer of a body and those in it.
+fn each_initializer(body: &Body, visit: &mut dyn FnMut(&Initializer)) {
+    body.initializers.iter().for_each(&mut *visit);
+    let held = body.nodes.iter().flat_map(Node::bodies);
+    held.for_each(|inner| each_initializer(inner, visit));
+}
+
+/// Drops the initializers of bodies that are attributes now.
+fn drop_unread(draft: &mut Draft) {
+    fn within(body: &mut Body, is_read: &dyn Fn(ValueId) -> bool) {
+        let attributes = body.nodes.iter_mut().flat_map(|node| &mut node.attributes);
+        for inner in attributes.filter_map(|attribute| attribute.body.as_mut()) {
+            inner.initializers.retain(|initializer| is_read(initializer.value));
+            within(inner, is_read);
+        }
+    }
+    let before = draft.clone();
+    within(draft.body_mut(), &|value| before.uses(value) > 0);
 }
 
 /// Whether a node has an axis that counts from the last one.

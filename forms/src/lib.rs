@@ -32,6 +32,9 @@
 //! | `coincidence` | what is equal is one thing or several, and what is constant is computed |
 //! | `segment` | nodes that are cut out to be put into a body |
 //! | `branch`, `repeat`, `scan` | If, Loop and Scan around some nodes |
+//! | `slices` | a node in a Loop or Scan over the slices of its operands |
+//! | `idle` | a Loop or Scan that does not run |
+//! | `function` | functions of the model's own, and calls of these |
 //! | `spelled` | parameters in other words: −1, 0, `INT64_MAX` |
 //! | `constants` | constants as Constant nodes, inputs, and defaults of inputs, which values may override |
 //! | `sizes` | sizes that are names, or not said |
@@ -48,14 +51,17 @@ mod constants;
 pub mod draft;
 pub mod form;
 pub mod former;
+mod function;
+mod idle;
 mod repeat;
 mod said;
 mod scan;
 mod segment;
 mod sizes;
+mod slices;
 mod spelled;
 mod stored;
 
 pub use composite::{Composite, Placed};
 pub use draft::Draft;
-pub use form::{FORMS, Form, OVERRIDDEN_DEFAULT, WITH_BODIES, WrittenProgram, usual, write};
+pub use form::{FORMS, FUNCTION, Form, OVERRIDDEN_DEFAULT, WITH_BODIES, WrittenProgram, usual, write};

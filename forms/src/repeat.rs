@@ -1,6 +1,6 @@
-//! Loop: some nodes are a body that runs a few times.
+//! Loop: some nodes are a body that runs a few times, or never, or once for each slice of something.
 //!
-//! The nodes use nothing that the loop changes, so that every iteration gives the same. What they give goes around (and is first
+//! The nodes of a body that runs a few times use nothing that the loop changes, so that every iteration gives the same. What they give goes around (and is first
 //! something else of the type), or piles up, and one of the pieces is taken. In half of the loops only one iteration gives it, and
 //! the others what goes around, or something else. How often the loop runs is said by its count, by its condition, or by both.
 
@@ -11,7 +11,8 @@ use rand::RngExt;
 
 use crate::chain::Chain;
 use crate::draft::{Draft, int64, unnamed};
-use crate::segment::{BodyOutput, any, body, cut, holding, port};
+use crate::segment::{BodyOutput, any, body, cut, holding, own_constants, port};
+use crate::{idle, slices};
 
 /// The most iterations.
 const MOST: i64 = 3;
@@ -19,8 +20,23 @@ const MOST: i64 = 3;
 /// The share of loops that do not say the type of the iteration's number.
 const UNSAID: f64 = 0.03;
 
+/// The share of loops that are over the slices of something, where there is room for such a one.
+const SLICES: f64 = 0.35;
+
+/// The share of loops that never run.
+const NEVER: f64 = 0.12;
+
 /// Puts some nodes into a loop.
-pub(crate) fn write(mut draft: Draft, choices: &mut Choices) -> Option<Draft> {
+pub(crate) fn write(draft: Draft, choices: &mut Choices) -> Option<Draft> {
+    if choices.random_bool(NEVER) {
+        return idle::repeat(draft, choices);
+    }
+    let over_slices = choices.random_bool(SLICES).then(|| slices::repeat(draft.clone(), choices)).flatten();
+    over_slices.or_else(|| unchanged(draft, choices))
+}
+
+/// Some nodes that use nothing of what changes.
+fn unchanged(mut draft: Draft, choices: &mut Choices) -> Option<Draft> {
     let segment = cut(&mut draft, "Loop", choices)?;
     let iterations = choices.random_range(1..=MOST);
     let at = segment.at;
@@ -73,9 +89,11 @@ pub(crate) fn write(mut draft: Draft, choices: &mut Choices) -> Option<Draft> {
     let mut node = Node::new("Loop", operands, results);
     node.rest.name = Some(format!("loop{at}"));
     node.attributes = vec![holding("body", body("repeated", inputs, nodes, outputs, segment.declared))];
+    let place = at + before.len();
     before.push(node);
     before.extend(picks);
     draft.body_mut().nodes.splice(at..at, before);
+    own_constants(&mut draft, place, choices);
     Some(draft)
 }
 
@@ -98,14 +116,14 @@ fn going_on(
 
 /// The one iteration that gives a value, and the number that tells which one is running.
 #[derive(Clone, Copy)]
-struct Only {
-    iteration: ValueId,
-    which: i64,
+pub(crate) struct Only {
+    pub(crate) iteration: ValueId,
+    pub(crate) which: i64,
 }
 
 /// A new value that is `one` in a single iteration and `other` in all others. `None` if the loop has no such
 /// iteration, or the opset has no operator to choose with.
-fn one_of(
+pub(crate) fn one_of(
     draft: &mut Draft,
     only: Option<Only>,
     one: ValueId,

@@ -1,26 +1,31 @@
 //! Scan: some nodes are a body that runs once for each slice of something.
 //!
-//! As in a loop, the nodes use nothing that changes, so that each slice gives the same: what goes around, or a piece of what piles
-//! up. An operator that keeps the slices of its first operand apart is scanned over these themselves.
+//! As in a loop, the nodes use nothing that changes, so that each slice gives the same, or one whose number tells it: what goes
+//! around, or a piece of what piles up. An operator that keeps slices apart is scanned over these themselves ([`slices`]), and a
+//! scan of no slices gives what went in ([`idle`]).
 
 use ir::{Choices, DType, Type};
 use onnx::program::{Node, ValueId};
 use ops::operator::elements;
 use rand::RngExt;
-use rand::seq::IndexedRandom;
+use rand::seq::{IndexedRandom, SliceRandom};
 
-use crate::draft::{Draft, spec};
-use crate::repeat::{Piece, pick, piles_up};
-use crate::segment::{BodyOutput, any, body, cut, holding, is_allowed, port};
+use crate::draft::Draft;
+use crate::repeat::{Only, Piece, one_of, pick, piles_up};
+use crate::segment::{BodyOutput, Segment, any, body, cut, holding, is_allowed, own_constants, port};
+use crate::{idle, slices};
 
 /// The most slices.
 const MOST: i64 = 4;
 
-/// The most slices of an operand that is scanned itself.
-const LONGEST: i64 = 8;
-
 /// The most elements of what is scanned.
 const LARGEST: u64 = 1 << 12;
+
+/// The share of scans that never run.
+const NEVER: f64 = 0.12;
+
+/// The share of scans of several operands.
+const SEVERAL: f64 = 0.5;
 
 /// What is scanned, and how.
 struct Scanned {
@@ -30,124 +35,168 @@ struct Scanned {
     is_reversed: bool,
 }
 
+impl Scanned {
+    /// The type of a slice.
+    fn slice(&self) -> Type {
+        let mut slice = self.ty.clone();
+        slice.shape.remove(self.axis);
+        slice
+    }
+
+    fn slices(&self) -> i64 {
+        self.ty.shape[self.axis]
+    }
+}
+
 /// Puts some nodes into a Scan.
 pub(crate) fn write(draft: Draft, choices: &mut Choices) -> Option<Draft> {
-    let is_over_slices = choices.random_bool(0.5);
-    let over_slices = if is_over_slices { over_slices(draft.clone(), choices) } else { None };
+    if choices.random_bool(NEVER) {
+        return idle::scan(draft, choices);
+    }
+    let over_slices = choices.random_bool(0.5).then(|| slices::scan(draft.clone(), choices)).flatten();
     over_slices.or_else(|| beside_slices(draft, choices))
 }
 
-/// A node that keeps the slices of its first operand apart, scanned over these.
-fn over_slices(mut draft: Draft, choices: &mut Choices) -> Option<Draft> {
-    let mut all = Vec::new();
-    for (at, node) in draft.body().nodes.iter().enumerate() {
-        let ([Some(x), ..], [Some(y)]) = (&node.inputs[..], &node.outputs[..]) else { continue };
-        let (Some(from), Some(to)) = (draft.ty(*x), draft.ty(*y)) else { continue };
-        let is_short = from.shape.first().is_some_and(|&slices| (1..=LONGEST).contains(&slices));
-        let takes = |operator: &str, ty: &Type| is_allowed(operator, ty.dtype, draft.opset);
-        let is_taken = takes("Scan", from) && takes("Scan", to);
-        let is_taken = is_taken && takes("Unsqueeze", from) && takes("Squeeze", to);
-        let is_once = node.inputs.iter().filter(|&&operand| operand == Some(*x)).count() == 1;
-        if spec(node).is_some()
-            && draft.is_apart(node)
-            && is_taken
-            && is_short
-            && is_once
-            && from.shape.first() == to.shape.first()
-        {
-            all.push((at, *x, *y, from.clone(), to.clone()));
-        }
-    }
-    let (at, x, y, from, to) = all.choose(choices).cloned()?;
-    let slice_of = |ty: &Type| Type::new(ty.dtype, ty.shape[1..].to_vec());
-    let one_of = |ty: &Type| Type::new(ty.dtype, [&[1], &ty.shape[1..]].concat());
-    let [slice, result] = [slice_of(&from), slice_of(&to)].map(|ty| draft.fresh("slice", ty));
-    let [one, made] = [one_of(&from), one_of(&to)].map(|ty| draft.fresh("one", ty));
-    let axes = Some(draft.list("axes", &[0]));
-    let mut node = draft.body_mut().nodes.remove(at);
-    node.inputs[0] = Some(one);
-    node.outputs = vec![Some(made)];
-    let nodes = vec![
-        Node::new("Unsqueeze", vec![Some(slice), axes], vec![Some(one)]),
-        node,
-        Node::new("Squeeze", vec![Some(made), axes], vec![Some(result)]),
-    ];
-    let inputs = vec![port(slice, &slice_of(&from), choices)];
-    let outputs = vec![port(result, &slice_of(&to), choices)];
-    let mut scan = Node::new("Scan", vec![Some(x)], vec![Some(y)]);
-    scan.rest.name = Some(format!("scan{at}"));
-    scan.attributes = vec![holding("body", body("scanned", inputs, nodes, outputs, Vec::new()))];
-    let mut scan = scan.with_int("num_scan_inputs", 1);
-    // Backwards in and out is the same.
-    if choices.random_bool(0.3) {
-        scan = scan.with_ints("scan_input_directions", vec![1]).with_ints("scan_output_directions", vec![1]);
-    }
-    draft.body_mut().nodes.insert(at, scan);
-    Some(draft)
+/// The slice that the nodes give what they give at, by the number of a slice that comes in, and which of all slices that is.
+#[derive(Clone, Copy)]
+struct At {
+    only: Only,
+    position: i64,
 }
 
-/// Some nodes that use nothing of the slices.
+/// What a Scan takes beside what goes around.
+struct Slices {
+    scanned: Vec<Scanned>,
+    /// What the body has for a slice of each.
+    inside: Vec<ValueId>,
+    at: Option<At>,
+}
+
+impl Slices {
+    /// Something with a few slices, and in some scans more operands with as many: numbers, which may tell a single slice.
+    fn drawn(draft: &mut Draft, at: usize, choices: &mut Choices) -> Self {
+        let first = scanned(draft, at, choices);
+        let count = first.slices();
+        let mut slices = Self { scanned: vec![first], inside: Vec::new(), at: None };
+        if choices.random_bool(SEVERAL) {
+            slices.at = Some(slices.numbered(draft, count, choices));
+            slices.scanned.extend(other(draft, at, count, choices));
+        }
+        for scanned in &slices.scanned {
+            slices.inside.push(draft.fresh("slice", scanned.slice()));
+        }
+        if let Some(at) = &mut slices.at {
+            at.only.iteration = slices.inside[1];
+        }
+        slices.at = slices.at.filter(|_| choices.random_bool(0.7));
+        slices
+    }
+
+    /// Numbers in any order are scanned too, one of which tells the slice.
+    fn numbered(&mut self, draft: &mut Draft, count: i64, choices: &mut Choices) -> At {
+        let mut numbers: Vec<i64> = (0..count).collect();
+        numbers.shuffle(choices);
+        let value = draft.list("numbers", &numbers);
+        let is_reversed = choices.random_bool(0.3);
+        let position = choices.random_range(0..count);
+        let place = if is_reversed { count - 1 - position } else { position };
+        self.scanned.push(Scanned { value, ty: Type::new(DType::I64, [count]), axis: 0, is_reversed });
+        At { only: Only { iteration: value, which: numbers[place as usize] }, position }
+    }
+
+    /// The attributes that say how it is scanned.
+    fn told(&self, node: Node, choices: &mut Choices) -> Node {
+        let mut node = node.with_int("num_scan_inputs", self.scanned.len() as i64);
+        if self.scanned.iter().any(|scanned| scanned.axis > 0) || choices.random_bool(0.3) {
+            let axes = self.scanned.iter().map(|scanned| scanned.axis as i64).collect();
+            node = node.with_ints("scan_input_axes", axes);
+        }
+        if self.scanned.iter().any(|scanned| scanned.is_reversed) {
+            let directions = self.scanned.iter().map(|scanned| scanned.is_reversed.into()).collect();
+            node = node.with_ints("scan_input_directions", directions);
+        }
+        node
+    }
+}
+
+/// Some nodes that use nothing of the slices. All slices give the same, or but one, which goes around from there on.
 fn beside_slices(mut draft: Draft, choices: &mut Choices) -> Option<Draft> {
     let segment = cut(&mut draft, "Scan", choices)?;
     let at = segment.at;
-    let scanned = scanned(&mut draft, at, choices);
-    let slices = scanned.ty.shape[scanned.axis];
-    let mut slice_type = scanned.ty.clone();
-    slice_type.shape.remove(scanned.axis);
-    let slice = draft.fresh("slice", slice_type.clone());
+    let slices = Slices::drawn(&mut draft, at, choices);
+    let count = slices.scanned[0].slices();
     let (mut first, mut results, mut inputs, mut outputs) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-    let (mut piles, mut picks, mut axes) = (Vec::new(), Vec::new(), Vec::new());
-    for BodyOutput { outside, inside, ty } in &segment.given {
-        if choices.random_bool(0.5) || !piles_up(ty, slices, draft.opset) {
-            first.push(Some(any(&mut draft, at, ty, choices)));
+    let (mut piles, mut picks, mut axes, mut directions) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let Segment { mut nodes, given, declared, .. } = segment;
+    let only = slices.at.map(|at| at.only);
+    let mut last = Vec::new();
+    for BodyOutput { outside, inside, ty } in &given {
+        let other = any(&mut draft, at, ty, choices);
+        if choices.random_bool(0.5) || !piles_up(ty, count, draft.opset) {
+            first.push(Some(other));
             let around = draft.fresh("around", ty.clone());
             inputs.push(port(around, ty, choices));
-            outputs.push(port(*inside, ty, choices));
+            let next = one_of(&mut draft, only, *inside, around, ty, &mut last).unwrap_or(*inside);
+            outputs.push(port(next, ty, choices));
             results.push(Some(*outside));
         } else {
             let axis = choices.random_range(0..=ty.rank());
-            let piece = Piece { from: choices.random_range(0..slices), of: slices };
-            let (pile, pick) = pick(&mut draft, *outside, ty, axis, piece, choices);
+            let piece = one_of(&mut draft, only, *inside, other, ty, &mut last);
+            let position = slices.at.filter(|_| piece.is_some()).map(|at| at.position);
+            let position = position.unwrap_or_else(|| choices.random_range(0..count));
+            let is_reversed = choices.random_bool(0.3);
+            let from = if is_reversed { count - 1 - position } else { position };
+            let (pile, pick) = pick(&mut draft, *outside, ty, axis, Piece { from, of: count }, choices);
             axes.push(axis as i64);
-            piles.push((pile, port(*inside, ty, choices)));
+            directions.push(i64::from(is_reversed));
+            piles.push((pile, port(piece.unwrap_or(*inside), ty, choices)));
             picks.push(pick);
         }
     }
+    nodes.append(&mut last);
     for (pile, port) in piles {
         outputs.push(port);
         results.push(Some(pile));
     }
-    inputs.push(port(slice, &slice_type, choices));
-    first.push(Some(scanned.value));
+    for (scanned, &slice) in slices.scanned.iter().zip(&slices.inside) {
+        inputs.push(port(slice, &scanned.slice(), choices));
+        first.push(Some(scanned.value));
+    }
     let mut node = Node::new("Scan", first, results);
     node.rest.name = Some(format!("scan{at}"));
-    node.attributes =
-        vec![holding("body", body("scanned", inputs, segment.nodes, outputs, segment.declared))];
-    let mut node = node.with_int("num_scan_inputs", 1);
-    if scanned.axis > 0 || choices.random_bool(0.3) {
-        node = node.with_ints("scan_input_axes", vec![scanned.axis as i64]);
-    }
-    if scanned.is_reversed {
-        node = node.with_ints("scan_input_directions", vec![1]);
-    }
+    node.attributes = vec![holding("body", body("scanned", inputs, nodes, outputs, declared))];
+    let mut node = slices.told(node, choices);
     if !axes.is_empty() {
-        let directions = axes.iter().map(|_| i64::from(choices.random_bool(0.3))).collect();
         node = node.with_ints("scan_output_axes", axes).with_ints("scan_output_directions", directions);
     }
     let nodes = std::iter::once(node).chain(picks);
     draft.body_mut().nodes.splice(at..at, nodes);
+    own_constants(&mut draft, at, choices);
     Some(draft)
 }
 
-/// Something with a few slices: a value that is there, or a constant.
-fn scanned(draft: &mut Draft, at: usize, choices: &mut Choices) -> Scanned {
+/// A value that is there and has so many slices, in some scans.
+fn other(draft: &Draft, at: usize, count: i64, choices: &mut Choices) -> Option<Scanned> {
+    let all: Vec<(ValueId, Type, usize)> =
+        candidates(draft, at).into_iter().filter(|(_, ty, axis)| ty.shape[*axis] == count).collect();
+    let (value, ty, axis) = all.choose(choices).filter(|_| choices.random_bool(0.5)).cloned()?;
+    Some(Scanned { value, ty, axis, is_reversed: choices.random_bool(0.3) })
+}
+
+/// The values that are there with a few slices along an axis.
+fn candidates(draft: &Draft, at: usize) -> Vec<(ValueId, Type, usize)> {
+    let is_fit = |ty: &Type| elements(ty) <= LARGEST && is_allowed("Scan", ty.dtype, draft.opset);
     let mut all = Vec::new();
-    let opset = draft.opset;
-    let is_fit = |ty: &Type| elements(ty) <= LARGEST && is_allowed("Scan", ty.dtype, opset);
     for (value, ty) in draft.before(at).into_iter().filter(|(_, ty)| is_fit(ty)) {
         let axes = (0..ty.rank()).filter(|&axis| (1..=MOST).contains(&ty.shape[axis]));
         all.extend(axes.map(|axis| (value, ty.clone(), axis)).collect::<Vec<_>>());
     }
+    all
+}
+
+/// Something with a few slices: a value that is there, or a constant.
+fn scanned(draft: &mut Draft, at: usize, choices: &mut Choices) -> Scanned {
+    let all = candidates(draft, at);
     let is_reversed = choices.random_bool(0.3);
     match all.choose(choices) {
         Some((value, ty, axis)) if choices.random_bool(0.7) => {

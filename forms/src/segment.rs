@@ -86,11 +86,13 @@ fn given(draft: &Draft, operator: &str, at: usize, end: usize) -> Option<Vec<(Va
 /// How often a node uses a value, its bodies included.
 fn uses(node: &Node, value: ValueId) -> usize {
     let operands = node.inputs.iter().filter(|&&operand| operand == Some(value)).count();
-    let inside = node.bodies().map(|body| {
-        let nodes: usize = body.nodes.iter().map(|inner| uses(inner, value)).sum();
-        nodes + body.outputs.iter().filter(|port| port.value == value).count()
-    });
-    operands + inside.sum::<usize>()
+    operands + node.bodies().map(|body| uses_in(body, value)).sum::<usize>()
+}
+
+/// How often a body uses a value, the bodies in it included.
+fn uses_in(body: &Body, value: ValueId) -> usize {
+    let nodes: usize = body.nodes.iter().map(|inner| uses(inner, value)).sum();
+    nodes + body.outputs.iter().filter(|port| port.value == value).count()
 }
 
 fn take(draft: &mut Draft, at: usize, end: usize, given: Vec<(ValueId, Type)>) -> Segment {
@@ -140,6 +142,39 @@ pub(crate) fn body(
 ) -> Body {
     let rest = GraphProto { name: Some(name.to_owned()), ..GraphProto::default() };
     Body { inputs, initializers: Vec::new(), nodes, outputs, declared, rest }
+}
+
+/// The share of bodies that own constants, where a body is all that uses them.
+const OWNING: f64 = 0.4;
+
+/// The share of such constants that move into the body.
+const OWNED: f64 = 0.6;
+
+/// Moves some of the constants that nothing but one body of a node uses into that body.
+pub(crate) fn own_constants(draft: &mut Draft, at: usize, choices: &mut Choices) {
+    if !choices.random_bool(OWNING) {
+        return;
+    }
+    let initializers = &draft.body().initializers;
+    let free: Vec<ValueId> =
+        initializers.iter().map(|i| i.value).filter(|&value| draft.initializer(value).is_some()).collect();
+    for value in free {
+        let all = draft.uses(value);
+        let inside = |body: &Body| all > 0 && uses_in(body, value) == all;
+        let owner = draft.body().nodes[at].bodies().position(inside);
+        if let Some(owner) = owner.filter(|_| choices.random_bool(OWNED)) {
+            hand_over(draft, value, at, owner);
+        }
+    }
+}
+
+/// Moves a constant of the main graph into one of the bodies of a node.
+fn hand_over(draft: &mut Draft, value: ValueId, at: usize, owner: usize) {
+    let body = draft.body_mut();
+    let Some(place) = body.initializers.iter().position(|i| i.value == value) else { return };
+    let initializer = body.initializers.remove(place);
+    let held = body.nodes[at].attributes.iter_mut().filter_map(|attribute| attribute.body.as_mut());
+    held.skip(owner).take(1).for_each(|body| body.initializers.push(initializer.clone()));
 }
 
 /// An input or output of a body, of a type that is said in most cases.

@@ -48,6 +48,8 @@ pub(crate) fn write(mut draft: Draft, choices: &mut Choices) -> Option<Draft> {
     }
     draft.body_mut().declared.clear();
     draft.body_mut().nodes.iter_mut().for_each(forget);
+    let held = draft.program.functions.iter_mut().flat_map(|function| &mut function.scope.body.nodes);
+    held.for_each(forget);
     for (i, port) in draft.body_mut().outputs.iter_mut().enumerate() {
         for (axis, dim) in dims(&mut port.declared).iter_mut().enumerate() {
             // A name of its own says nothing either.
@@ -115,7 +117,7 @@ impl Namer {
 }
 
 /// The sizes that are said of a tensor.
-fn dims(info: &mut ValueInfoProto) -> &mut [Dimension] {
+pub(crate) fn dims(info: &mut ValueInfoProto) -> &mut [Dimension] {
     let ty = info.r#type.as_mut().and_then(|ty| ty.value.as_mut());
     match ty {
         Some(type_proto::Value::TensorType(tensor)) => {

@@ -1,6 +1,7 @@
-//! What means nothing, and every exporter has its own way of: the field that a tensor's elements are in, and the names of values and nodes.
+//! What means nothing, and every exporter has its own way of: how a tensor's elements are stored, and the names of values and nodes.
 
 use ir::Choices;
+use onnx::program::Indices;
 use rand::RngExt;
 use rand::seq::IndexedRandom;
 
@@ -10,6 +11,20 @@ use crate::draft::Draft;
 pub(crate) fn in_fields(mut draft: Draft, choices: &mut Choices) -> Option<Draft> {
     let share = if choices.random_bool(0.5) { 1.0 } else { choices.random_range(0.2..0.8) };
     draft.program = draft.program.with_tensor_fields(|| choices.random_bool(share))?;
+    Some(draft)
+}
+
+/// The first IR version that has sparse initializers.
+const SPARSE_SINCE: i64 = 6;
+
+/// Initializers in sparse form: those of their elements that are not 0, and where these are.
+pub(crate) fn sparse(mut draft: Draft, choices: &mut Choices) -> Option<Draft> {
+    let share = if choices.random_bool(0.5) { 1.0 } else { choices.random_range(0.2..0.8) };
+    let indices = if choices.random_bool(0.5) { Indices::Linear } else { Indices::Tuples };
+    draft.program =
+        draft.program.with_sparse_initializers(|_| choices.random_bool(share).then_some(indices))?;
+    let version = draft.program.rest.ir_version().max(SPARSE_SINCE);
+    draft.program.rest.ir_version = Some(version);
     Some(draft)
 }
 

@@ -43,6 +43,10 @@ pub(crate) enum ProgramForm {
     Fields,
     /// Names that are no identifiers, or of several nodes.
     Names,
+    /// Initializers in sparse form.
+    Sparse,
+    /// Functions, called with attributes or several times.
+    Functions,
     /// An opset before those that flat models are written in.
     FormerOpset,
 }
@@ -62,6 +66,8 @@ impl ProgramForm {
             Self::Constants => "form Constant",
             Self::Fields => "form tensor fields",
             Self::Names => "form names",
+            Self::Sparse => "form sparse initializer",
+            Self::Functions => "form function",
             Self::FormerOpset => "form opset",
         }
     }
@@ -82,11 +88,13 @@ impl ProgramForm {
                 "tensors whose elements are in a field of their type (such as `int32_data`) and not bytes"
             }
             Self::Names => "values and nodes that are named as exporters name them",
+            Self::Sparse => "initializers in sparse form (`sparse_initializer`)",
+            Self::Functions => "functions of the model's own and calls of these",
             Self::FormerOpset => "an earlier opset",
         }
     }
 
-    const ALL: [Self; 12] = [
+    const ALL: [Self; 14] = [
         Self::If,
         Self::Loop,
         Self::Scan,
@@ -98,6 +106,8 @@ impl ProgramForm {
         Self::Constants,
         Self::Fields,
         Self::Names,
+        Self::Sparse,
+        Self::Functions,
         Self::FormerOpset,
     ];
 
@@ -373,6 +383,8 @@ pub(crate) fn count(program: &Program) -> usize {
         !program.types_in_fields().is_empty(),
         !program.has_plain_names(),
         program.has_former_opset(),
+        program.has_functions_of_its_own(),
+        program.first_sparse_initializer().is_some(),
     ];
     held(program).len() + kinds.into_iter().filter(|&has| has).count()
 }

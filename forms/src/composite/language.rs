@@ -26,7 +26,7 @@ pub(super) const ALL: &[Composite] = &[
 
 fn attention(p: &mut Piece<'_>) -> Option<()> {
     let dtype = p.dtype()?;
-    let (batch, heads, queries, keys) = (p.size(1..=2), p.size(1..=2), p.size(1..=4), p.size(1..=4));
+    let (batch, heads, queries, keys) = (p.count(1..=2), p.size(1..=2), p.count(1..=4), p.size(1..=4));
     let (width, value_width, shared) = (p.size(1..=4), p.size(1..=4), p.size(1..=2));
     let query_heads = heads * shared;
     let is_flat = p.chance(0.4);
@@ -42,7 +42,7 @@ fn attention(p: &mut Piece<'_>) -> Option<()> {
     }
     let has_past = p.chance(0.3);
     let past = if has_past { p.size(1..=3) } else { 0 };
-    p.perhaps(0.4, dtype, &[queries, past + keys]);
+    mask(p, dtype, [batch, query_heads, queries, past + keys])?;
     if has_past {
         p.of(dtype, &[batch, heads, past, width]);
         p.of(dtype, &[batch, heads, past, value_width]);
@@ -60,10 +60,33 @@ fn attention(p: &mut Piece<'_>) -> Option<()> {
     Some(())
 }
 
+/// What may be attended to, in a share of draws: as numbers to add or as truth values, for each head and batch or for all.
+fn mask(p: &mut Piece<'_>, dtype: DType, [batch, heads, queries, keys]: [i64; 4]) -> Option<()> {
+    if !p.chance(0.5) {
+        p.absent();
+        return Some(());
+    }
+    let (of_batch, of_head) = (p.choose(&[1, batch])?, p.choose(&[1, heads])?);
+    let shape = match p.size(0..=3) {
+        0 | 1 => vec![queries, keys],
+        2 => vec![of_head, queries, keys],
+        _ => vec![of_batch, of_head, queries, keys],
+    };
+    if p.chance(0.5) {
+        p.of(dtype, &shape);
+        return Some(());
+    }
+    // Of nothing there is no average: each query attends to one key at least.
+    let count: i64 = shape.iter().product();
+    let allowed: Vec<i64> = (0..count).map(|at| if at % keys == 0 { 1 } else { p.size(0..=1) }).collect();
+    p.integers(DType::Bool, &shape, &allowed);
+    Some(())
+}
+
 /// Without graphs of its own.
 fn flex_attention(p: &mut Piece<'_>) -> Option<()> {
     let dtype = p.dtype()?;
-    let (batch, heads, queries, keys) = (p.size(1..=2), p.size(1..=2), p.size(1..=4), p.size(1..=4));
+    let (batch, heads, queries, keys) = (p.count(1..=2), p.size(1..=2), p.count(1..=4), p.size(1..=4));
     let (width, value_width, shared) = (p.size(1..=4), p.size(1..=4), p.size(1..=2));
     p.of(dtype, &[batch, heads * shared, queries, width]);
     p.of(dtype, &[batch, heads, keys, width]);
@@ -126,7 +149,7 @@ fn swi_glu(p: &mut Piece<'_>) -> Option<()> {
 
 fn rotary_embedding(p: &mut Piece<'_>) -> Option<()> {
     let dtype = p.dtype()?;
-    let (batch, heads, steps, half) = (p.size(1..=2), p.size(1..=2), p.size(1..=4), p.size(1..=3));
+    let (batch, heads, steps, half) = (p.count(1..=2), p.size(1..=2), p.size(1..=4), p.size(1..=3));
     let is_flat = p.chance(0.4);
     let width = 2 * half;
     let x = if is_flat { vec![batch, steps, heads * width] } else { vec![batch, heads, steps, width] };

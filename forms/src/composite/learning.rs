@@ -1,5 +1,7 @@
 //! Classical models, of the domain `ai.onnx.ml`.
 
+mod trees;
+
 use super::Composite;
 use super::piece::Piece;
 use ir::{DType, DTypes};
@@ -16,9 +18,9 @@ pub(super) const ALL: &[Composite] = &[
     Composite::learning("Normalizer", normalizer),
     Composite::learning("SVMRegressor", svm_regressor),
     Composite::learning("Scaler", scaler),
-    Composite { version: 5, ..Composite::learning("TreeEnsemble", tree_ensemble) },
-    Composite::learning("TreeEnsembleClassifier", tree_ensemble_classifier),
-    Composite::learning("TreeEnsembleRegressor", tree_ensemble_regressor),
+    Composite { version: 5, ..Composite::learning("TreeEnsemble", trees::ensemble) },
+    Composite::learning("TreeEnsembleClassifier", trees::classifier),
+    Composite::learning("TreeEnsembleRegressor", trees::regressor),
 ];
 
 fn array_feature_extractor(p: &mut Piece<'_>) -> Option<()> {
@@ -40,7 +42,7 @@ fn binarizer(p: &mut Piece<'_>) -> Option<()> {
 
 fn linear_regressor(p: &mut Piece<'_>) -> Option<()> {
     let dtype = p.dtype()?;
-    let (rows, features, targets) = (p.size(1..=4), p.size(1..=5), p.size(1..=3));
+    let (rows, features, targets) = (p.count(1..=4), p.size(1..=5), p.size(1..=3));
     p.of(dtype, &[rows, features]);
     let coefficients = p.quarters(features * targets);
     p.floats("coefficients", &coefficients);
@@ -54,7 +56,7 @@ fn linear_regressor(p: &mut Piece<'_>) -> Option<()> {
 
 fn normalizer(p: &mut Piece<'_>) -> Option<()> {
     let dtype = p.dtype()?;
-    let (rows, features) = (p.size(1..=4), p.size(1..=5));
+    let (rows, features) = (p.count(1..=4), p.size(1..=5));
     p.of(dtype, &[rows, features]);
     // Whether MAX means the largest element or the largest magnitude, nobody says.
     let norm = p.choose(&["L1", "L2"])?;
@@ -64,7 +66,7 @@ fn normalizer(p: &mut Piece<'_>) -> Option<()> {
 
 fn svm_regressor(p: &mut Piece<'_>) -> Option<()> {
     let dtype = p.dtype()?;
-    let (rows, features) = (p.size(1..=4), p.size(1..=4));
+    let (rows, features) = (p.count(1..=4), p.size(1..=4));
     p.of(dtype, &[rows, features]);
     let kernel = p.word("kernel_type", &["LINEAR", "RBF"])?;
     let supports = p.size(1..=3);
@@ -92,83 +94,6 @@ fn scaler(p: &mut Piece<'_>) -> Option<()> {
     Some(())
 }
 
-/// Trees with one decision each, and what the leaves of it weigh, in attributes that begin so; gives how many results there are.
-fn trees(p: &mut Piece<'_>, [treeids, nodeids, ids, weights]: [&str; 4], least: i64) -> Option<i64> {
-    let dtype = p.dtype()?;
-    if dtype != DType::F32 {
-        return None;
-    }
-    let (rows, features, trees) = (p.size(1..=4), p.size(1..=4), p.size(least..=3));
-    let results = p.size(least..=3);
-    p.of(dtype, &[rows, features]);
-    let each = |of: &dyn Fn(i64) -> [i64; 3]| (0..trees).flat_map(of).collect::<Vec<i64>>();
-    let features: Vec<i64> = (0..trees).flat_map(|_| [p.size(0..=features - 1), 0, 0]).collect();
-    let splits: Vec<f32> = (0..trees).flat_map(|_| [p.quarters(1)[0] + 0.125, 0.0, 0.0]).collect();
-    let decision = p.choose(&["BRANCH_LEQ", "BRANCH_LT", "BRANCH_GTE", "BRANCH_GT"])?;
-    p.ints("nodes_treeids", &each(&|tree| [tree; 3]));
-    p.ints("nodes_nodeids", &each(&|_| [0, 1, 2]));
-    p.ints("nodes_featureids", &features);
-    p.floats("nodes_values", &splits);
-    p.texts("nodes_modes", &(0..trees).flat_map(|_| [decision, "LEAF", "LEAF"]).collect::<Vec<_>>());
-    p.ints("nodes_truenodeids", &each(&|_| [1, 0, 0]));
-    p.ints("nodes_falsenodeids", &each(&|_| [2, 0, 0]));
-    let leaves = |of: &dyn Fn(i64) -> [i64; 2]| (0..trees).flat_map(of).collect::<Vec<i64>>();
-    // The first leaves weigh for one result each, so that all do.
-    let of: Vec<i64> =
-        (0..2 * trees).map(|at| if at < results { at } else { p.size(0..=results - 1) }).collect();
-    let numbers: Vec<f32> = (0..2 * trees).map(|_| p.size(-999..=999) as f32 / 250.0).collect();
-    p.ints(treeids, &leaves(&|tree| [tree; 2]));
-    p.ints(nodeids, &leaves(&|_| [1, 2]));
-    p.ints(ids, &of);
-    p.floats(weights, &numbers);
-    Some(results)
-}
-
-fn tree_ensemble_regressor(p: &mut Piece<'_>) -> Option<()> {
-    let targets = trees(p, ["target_treeids", "target_nodeids", "target_ids", "target_weights"], 1)?;
-    p.int("n_targets", targets);
-    Some(())
-}
-
-fn tree_ensemble_classifier(p: &mut Piece<'_>) -> Option<()> {
-    let labels = trees(p, ["class_treeids", "class_nodeids", "class_ids", "class_weights"], 2)?;
-    labelled(p, "classlabels_int64s", labels);
-    Some(())
-}
-
-/// Trees of one branch and two leaves each, as one operator has them for all that is done with trees.
-fn tree_ensemble(p: &mut Piece<'_>) -> Option<()> {
-    let dtype = p.dtype()?;
-    let (rows, features, trees, targets) = (p.size(1..=4), p.size(1..=4), p.size(1..=3), p.size(1..=2));
-    p.of(dtype, &[rows, features]);
-    let each = |p: &mut Piece<'_>, most: i64| (0..trees).map(|_| p.size(0..=most)).collect::<Vec<i64>>();
-    let (asked, modes) = (each(p, features - 1), each(p, 5));
-    let splits: Vec<f64> = p.quarters(trees).into_iter().map(f64::from).collect();
-    let modes: Vec<f64> = modes.into_iter().map(|mode| mode as f64).collect();
-    p.ints("nodes_featureids", &asked);
-    p.tensor("nodes_modes", DType::U8, &[trees], &modes);
-    p.tensor("nodes_splits", dtype, &[trees], &splits);
-    p.ints("nodes_truenodeids", &(0..trees).map(|tree| 2 * tree).collect::<Vec<_>>());
-    p.ints("nodes_falsenodeids", &(0..trees).map(|tree| 2 * tree + 1).collect::<Vec<_>>());
-    let leaves = vec![1; trees as usize];
-    p.ints("nodes_trueleafs", &leaves);
-    p.ints("nodes_falseleafs", &leaves);
-    let weights: Vec<f64> = (0..2 * trees).map(|_| p.size(-999..=999) as f64 / 256.0).collect();
-    let of: Vec<i64> = (0..2 * trees).map(|_| p.size(0..=targets - 1)).collect();
-    p.tensor("leaf_weights", dtype, &[2 * trees], &weights);
-    p.ints("leaf_targetids", &of);
-    p.ints("tree_roots", &(0..trees).collect::<Vec<_>>());
-    p.int("n_targets", targets);
-    if p.chance(0.5) {
-        p.int("aggregate_function", 0);
-    }
-    if p.chance(0.3) {
-        let missing = each(p, 1);
-        p.ints("nodes_missing_value_tracks_true", &missing);
-    }
-    Some(())
-}
-
 /// Adds `count` labels as an attribute of this name, and asks for the results of a classifier: the label and
 /// the scores.
 fn labelled(p: &mut Piece<'_>, name: &str, count: i64) {
@@ -180,7 +105,7 @@ fn labelled(p: &mut Piece<'_>, name: &str, count: i64) {
 
 fn linear_classifier(p: &mut Piece<'_>) -> Option<()> {
     let dtype = p.dtype()?;
-    let (rows, features, labels) = (p.size(1..=4), p.size(1..=5), p.size(2..=4));
+    let (rows, features, labels) = (p.count(1..=4), p.size(1..=5), p.size(2..=4));
     p.of(dtype, &[rows, features]);
     let coefficients = p.quarters(features * labels);
     p.floats("coefficients", &coefficients);

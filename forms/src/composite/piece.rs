@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 
 use ir::{Choices, DType, DTypes, NodeId, NodeKind, Strings, Tensor, Type, Value};
 use onnx::proto::attribute_proto::AttributeType;
-use onnx::proto::{AttributeProto, GraphProto};
+use onnx::proto::{AttributeProto, GraphProto, TypeProto};
 use ops::Graph;
 use ops::operator::elements;
 use rand::RngExt;
@@ -19,6 +19,9 @@ const CONSTANT: f64 = 0.3;
 
 /// The share of nodes that have empty names at the end for operands that are left out.
 const EMPTY_NAMES: f64 = 0.05;
+
+/// The share of batches, rows and the like of which there are none.
+const NONE: f64 = 0.03;
 
 /// The most elements of a value that is taken as an operand.
 const LARGEST: u64 = 512;
@@ -141,6 +144,11 @@ impl<'r> Piece<'r> {
     /// A number.
     pub(crate) fn size(&mut self, range: RangeInclusive<i64>) -> i64 {
         self.rng.random_range(range)
+    }
+
+    /// How many there are of what is computed each by itself, such as a batch: none in a few draws.
+    pub(crate) fn count(&mut self, range: RangeInclusive<i64>) -> i64 {
+        if self.chance(NONE) { 0 } else { self.size(range) }
     }
 
     /// A dtype of the first operand of numbers.
@@ -314,6 +322,12 @@ impl<'r> Piece<'r> {
     pub(crate) fn body(&mut self, name: &str, graph: GraphProto) {
         let rest = AttributeProto { g: Some(graph), ..AttributeProto::default() };
         self.attribute(name, AttributeType::Graph, rest);
+    }
+
+    /// A type.
+    pub(crate) fn ty(&mut self, name: &str, ty: TypeProto) {
+        let rest = AttributeProto { tp: Some(ty), ..AttributeProto::default() };
+        self.attribute(name, AttributeType::TypeProto, rest);
     }
 
     /// A list of integers.

@@ -9,13 +9,16 @@ pub(super) const ALL: &[Composite] = &[
     Composite::new("LSTM", 13, REALS, |p| network(p, 4, 2)),
 ];
 
+/// Functions that cells may have, of those without parameters.
+const FUNCTIONS: [&str; 3] = ["Relu", "Tanh", "Sigmoid"];
+
 /// A network whose cells have so many gates and so many states.
 fn network(p: &mut Piece<'_>, gates: i64, states: usize) -> Option<()> {
     let dtype = p.dtype()?;
     let direction = p.word("direction", &["forward", "reverse", "bidirectional"])?;
     let directions = if direction == "bidirectional" { 2 } else { 1 };
     let batch_first = p.opset >= 14 && p.chance(0.3);
-    let (steps, batch, inputs, hidden) = (p.size(1..=4), p.size(1..=3), p.size(1..=4), p.size(1..=4));
+    let (steps, batch, inputs, hidden) = (p.size(1..=4), p.count(1..=3), p.size(1..=4), p.size(1..=4));
     let x = if batch_first { [batch, steps, inputs] } else { [steps, batch, inputs] };
     p.of(dtype, &x);
     p.of(dtype, &[directions, gates * hidden, inputs]);
@@ -45,10 +48,21 @@ fn network(p: &mut Piece<'_>, gates: i64, states: usize) -> Option<()> {
     if p.chance(0.2) {
         p.float("clip", 1.5);
     }
-    if gates == 1 && p.chance(0.4) {
-        let function = p.choose(&["Relu", "Tanh", "Sigmoid"])?;
-        p.texts("activations", &vec![function; directions as usize]);
+    if p.chance(0.35) {
+        activations(p, gates, directions)?;
     }
     p.results = 1 + p.size(0..=states as i64) as usize;
+    Some(())
+}
+
+/// The functions of a cell, of each direction by itself: one, or those of gates and of what comes of them.
+fn activations(p: &mut Piece<'_>, gates: i64, directions: i64) -> Option<()> {
+    let each = match gates {
+        1 => 1,
+        3 => 2,
+        _ => 3,
+    };
+    let all = (0..each * directions).map(|_| p.choose(&FUNCTIONS)).collect::<Option<Vec<_>>>()?;
+    p.texts("activations", &all);
     Some(())
 }

@@ -299,6 +299,13 @@ fn optional(p: &mut Piece<'_>) -> Option<()> {
 /// itself.
 fn optional_has_element(p: &mut Piece<'_>) -> Option<()> {
     let dtype = p.dtype()?;
+    if p.chance(0.25) {
+        p.ty("type", open_type(DatumKind::Tensor, dtype));
+        let nothing = p.step("Optional", &[]);
+        let y = p.step("OptionalHasElement", &[nothing]);
+        p.give(&[y]);
+        return Some(());
+    }
     p.any(dtype, 0..=3);
     let mut held = p.last();
     if p.chance(0.3) {

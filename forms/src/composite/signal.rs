@@ -19,24 +19,20 @@ pub(super) const ALL: &[Composite] = &[
 fn dft(p: &mut Piece<'_>) -> Option<()> {
     let dtype = p.dtype()?;
     let axes = p.size(1..=2);
-    let mut shape = vec![p.size(1..=2)];
+    let mut shape = vec![p.count(1..=2)];
     (0..axes).for_each(|_| shape.push(p.size(1..=6)));
     let is_inverse = p.chance(0.3);
     let parts = if is_inverse || p.chance(0.4) { 2 } else { 1 };
     shape.push(parts);
     p.of(dtype, &shape);
-    let axis = p.size(1..=axes);
+    let axis = if p.chance(0.15) { 0 } else { p.size(1..=axes) };
     if p.chance(0.4) {
         let length = p.size(1..=7);
         p.integers(DType::I64, &[], &[length]);
     } else {
         p.absent();
     }
-    if p.opset >= 20 {
-        p.integers(DType::I64, &[], &[axis]);
-    } else {
-        p.int("axis", axis);
-    }
+    along(p, axis, axes + 2);
     if is_inverse {
         p.int("inverse", 1);
     } else if parts == 1 && p.chance(0.4) {
@@ -45,11 +41,26 @@ fn dft(p: &mut Piece<'_>) -> Option<()> {
     Some(())
 }
 
+/// The axis that is transformed, from either end; that which is the default may be left out.
+fn along(p: &mut Piece<'_>, axis: i64, rank: i64) {
+    let default = if p.opset >= 20 { rank - 2 } else { 1 };
+    if axis == default && p.chance(0.4) {
+        return;
+    }
+    let axis = if p.chance(0.3) { axis - rank } else { axis };
+    if p.opset >= 20 {
+        p.integers(DType::I64, &[], &[axis]);
+    } else {
+        p.int("axis", axis);
+    }
+}
+
 fn stft(p: &mut Piece<'_>) -> Option<()> {
     let dtype = p.dtype()?;
-    let (batch, frame) = (p.size(1..=2), p.size(2..=5));
+    let (batch, frame) = (p.count(1..=2), p.size(2..=5));
     let length = frame + p.size(0..=6);
-    p.of(dtype, &[batch, length, 1]);
+    let is_complex = p.chance(0.25);
+    p.of(dtype, &[batch, length, if is_complex { 2 } else { 1 }]);
     let step = p.size(1..=3);
     p.integers(DType::I64, &[], &[step]);
     if p.chance(0.5) {
@@ -58,7 +69,12 @@ fn stft(p: &mut Piece<'_>) -> Option<()> {
         p.absent();
     }
     p.integers(DType::I64, &[], &[frame]);
-    p.flag("onesided");
+    // Of complex numbers one side is not all, and it is taken where nothing is said.
+    if is_complex {
+        p.int("onesided", 0);
+    } else {
+        p.flag_or("onesided", 1);
+    }
     Some(())
 }
 

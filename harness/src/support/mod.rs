@@ -176,6 +176,7 @@ impl Support {
         }
         if !self.functions {
             settings.function = 0.0;
+            settings.forms.each.remove(forms::FUNCTION);
         }
         if !self.overrides_defaults {
             settings.forms.each.remove(forms::OVERRIDDEN_DEFAULT);
@@ -190,6 +191,9 @@ impl Support {
     pub fn lacks_of(&self, case: &Case) -> Option<String> {
         if !self.overrides_defaults && case.forms.contains(&forms::OVERRIDDEN_DEFAULT) {
             return Some(format!("{} makes constants of defaults", self.engine));
+        }
+        if !self.functions && case.forms.contains(&forms::FUNCTION) {
+            return Some(format!("{} was found to lack functions", self.engine));
         }
         if let Some(lacking) = self.lacking_forms.iter().find(|lacking| case.forms.contains(&lacking.form)) {
             return Some(format!("{} was found to lack {}", self.engine, lacking.form));

@@ -97,8 +97,11 @@ impl Program {
             state = results.by_ref().take(carried).collect();
             piles.iter_mut().zip(results).for_each(|(pile, piece)| pile.push(piece));
         }
-        for pile in piles {
-            state.push(program.main.stack(&pile, 0, &mut nodes, &mut initializers)?);
+        for (pile, port) in piles.iter().zip(&held.outputs[1 + carried..]) {
+            state.push(match &pile[..] {
+                [] => program.main.nothing_of(port, 0, &mut initializers)?,
+                pile => program.main.stack(pile, 0, &mut nodes, &mut initializers)?,
+            });
         }
         program.replace(way, at, nodes, initializers, &state)
     }
@@ -312,6 +315,20 @@ impl Scope {
         let all = self.fresh("stacked");
         nodes.push(Node::new("Concat", stacked, vec![Some(all)]).with_int("axis", axis));
         Some(all)
+    }
+
+    /// A constant for no pieces along a new axis; `None` where the body does not say of what type they would be.
+    pub(super) fn nothing_of(
+        &mut self,
+        port: &Port,
+        axis: i64,
+        initializers: &mut Vec<Initializer>,
+    ) -> Option<ValueId> {
+        let mut ty = crate::import::declared_type(&port.declared)?;
+        let rank = ty.rank() as i64;
+        let axis = usize::try_from(if axis < 0 { axis + rank + 1 } else { axis }).ok()?;
+        (axis <= ty.rank()).then(|| ty.shape.insert(axis, 0))?;
+        ty.is_countable().then(|| self.constant("nothing", &Tensor::zeros(&ty), initializers))
     }
 
     /// A body once more, with new values for all that it defines and does not find in `bound`.

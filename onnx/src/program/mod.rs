@@ -68,6 +68,7 @@ use crate::proto::{
 };
 use crate::tensor::each::all_in_bytes;
 use crate::text::{self, Text};
+pub use sparse::Indices;
 use taken::Taken;
 
 /// A model with its names resolved.
@@ -205,6 +206,11 @@ impl Scope {
     /// The name of a node's first result; `None` where it gives none.
     pub fn result(&self, node: &Node) -> Option<&str> {
         node.outputs.iter().flatten().next().map(|&value| self.name(value))
+    }
+
+    /// The values.
+    pub fn each_value(&self) -> impl Iterator<Item = ValueId> + use<> {
+        (0..self.names.len() as u32).map(ValueId)
     }
 
     /// How many values there are.

@@ -47,7 +47,10 @@ impl Program {
                 pile.reverse();
             }
             let axis = list("scan_output_axes", i);
-            state.push(program.main.stack(&pile, axis, &mut nodes, &mut initializers)?);
+            state.push(match &pile[..] {
+                [] => program.main.nothing_of(&held.outputs[states + i], axis, &mut initializers)?,
+                pile => program.main.stack(pile, axis, &mut nodes, &mut initializers)?,
+            });
         }
         program.replace(way, at, nodes, initializers, &state)
     }

@@ -7,6 +7,7 @@
 
 use ir::{DType, Tensor, Type};
 
+use super::{Initializer, Program, ValueId};
 use crate::external::External;
 use crate::proto::{SparseTensorProto, TensorProto};
 use crate::{Error, tensor};
@@ -90,6 +91,96 @@ fn places(proto: &SparseTensorProto, values: &Tensor, ty: &Type) -> Result<Vec<i
     Ok(places)
 }
 
+/// How the places of values are written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Indices {
+    /// Each by its number among all elements.
+    Linear,
+    /// Each by its number along each axis.
+    Tuples,
+}
+
+impl Program {
+    /// The program with some initializers of the main graph in sparse form: of those that have axes, none of which is empty, and elements
+    /// that this program has types for. `None` where none is meant.
+    pub fn with_sparse_initializers(
+        &self,
+        mut meant: impl FnMut(&TensorProto) -> Option<Indices>,
+    ) -> Option<Self> {
+        let mut program = self.clone();
+        let is_input = |value| self.main.body.inputs.iter().any(|port| port.value == value);
+        for Initializer { value, tensor } in self.main.body.initializers.iter().filter(|i| !is_input(i.value))
+        {
+            let Ok(numbers) = tensor::from_proto(tensor, External::Refuse) else { continue };
+            let is_fit = !numbers.shape().is_empty() && !numbers.is_empty();
+            let Some(indices) = is_fit.then(|| meant(tensor)).flatten() else { continue };
+            let held = of(&numbers, indices);
+            // The elements may lie in another field than the one that is read.
+            if message(&held).is_ok_and(|read| TensorProto { name: None, ..read } == *tensor) {
+                program.main.sparse.insert(*value, held);
+            }
+        }
+        (program.main.sparse.len() > self.main.sparse.len()).then_some(program)
+    }
+
+    /// The program with dense initializers in place of the main graph's sparse ones; `None` where there are none.
+    pub fn without_sparse_initializers(&self) -> Option<Self> {
+        let mut program = self.clone();
+        program.main.sparse.clear();
+        (!self.main.sparse.is_empty()).then_some(program)
+    }
+
+    /// The first sparse initializer.
+    pub fn first_sparse_initializer(&self) -> Option<ValueId> {
+        self.main.sparse.keys().next().copied()
+    }
+}
+
+/// A tensor in sparse form: its elements that are not 0. The lower of two zeros is not the default one.
+fn of(tensor: &Tensor, indices: Indices) -> SparseTensorProto {
+    let shape: Vec<i64> = tensor.shape().iter().map(|&size| size as i64).collect();
+    let is_float = tensor.dtype().is_float();
+    let (reals, whole) =
+        if is_float { (tensor.to_f64s(), Vec::new()) } else { (Vec::new(), tensor.to_i128s()) };
+    let is_there = |&at: &usize| if is_float { reals[at].to_bits() != 0 } else { whole[at] != 0 };
+    let places: Vec<usize> = (0..tensor.len()).filter(is_there).collect();
+    let ty = Type::new(tensor.dtype(), [places.len() as i64]);
+    let values = if is_float {
+        Tensor::from_f64_fn(&ty, |i| reals[places[i]])
+    } else {
+        Tensor::from_i128_fn(&ty, |i| whole[places[i]])
+    };
+    let (columns, numbers) = match indices {
+        Indices::Linear => (None, places.iter().map(|&at| at as i64).collect::<Vec<_>>()),
+        Indices::Tuples => {
+            (Some(shape.len() as i64), places.iter().flat_map(|&at| tuple(at, &shape)).collect())
+        }
+    };
+    let of_indices: Vec<i64> = std::iter::once(places.len() as i64).chain(columns).collect();
+    let indices = Tensor::from_i128_fn(&Type::new(DType::I64, of_indices), |i| numbers[i].into());
+    SparseTensorProto {
+        values: Some(tensor::to_proto("", &values)),
+        indices: Some(tensor::to_proto("", &indices)),
+        dims: shape,
+    }
+}
+
+/// The numbers of an element along each axis.
+fn tuple(at: usize, shape: &[i64]) -> Vec<i64> {
+    let mut rest = at as i64;
+    let mut numbers: Vec<i64> = shape
+        .iter()
+        .rev()
+        .map(|size| {
+            let number = rest % size;
+            rest /= size;
+            number
+        })
+        .collect();
+    numbers.reverse();
+    numbers
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -112,6 +203,28 @@ mod tests {
         assert_eq!(dense(&tuples).expect("a tensor"), wanted);
         let none = SparseTensorProto { indices: None, ..sparse(&[2], "i64[0] {}", "i32[0] {}") };
         assert_eq!(dense(&none).expect("a tensor"), "i32[2] {0, 0}".parse().expect("a tensor"));
+    }
+
+    #[test]
+    fn a_dense_tensor_in_sparse_form_is_read_as_that_one() {
+        for text in
+            ["f32[2, 3] {0.0, 1.5, 0.0, -0.0, 0.0, -2.0}", "i8[2, 1, 2] {0, 0, 7, 0}", "u8[3] {0, 0, 0}"]
+        {
+            let tensor: Tensor = text.parse().expect("a tensor");
+            let [linear, tuples] = [Indices::Linear, Indices::Tuples].map(|indices| of(&tensor, indices));
+            assert_eq!(dense(&linear).expect("a tensor").to_bytes(), tensor.to_bytes(), "{text}");
+            assert_eq!(dense(&tuples).expect("a tensor").to_bytes(), tensor.to_bytes(), "{text}");
+            assert_eq!(linear.values, tuples.values);
+        }
+        let tensor: Tensor = "f32[2, 3] {0.0, 1.5, 0.0, 0.0, 0.0, -2.0}".parse().expect("a tensor");
+        assert_eq!(
+            of(&tensor, Indices::Tuples),
+            SparseTensorProto {
+                values: Some(tensor::to_proto("", &"f32[2] {1.5, -2.0}".parse().expect("values"))),
+                indices: Some(tensor::to_proto("", &"i64[2, 2] {0, 1, 1, 2}".parse().expect("indices"))),
+                dims: vec![2, 3],
+            }
+        );
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Programs with one form less.
 
+use ir::{DType, Tensor, Type};
 use onnx::program::Program;
 use onnx::proto::{ModelProto, NodeProto};
 use onnxsmith_onnx as onnx;
@@ -34,6 +35,25 @@ fn iterations_in_place_of_a_loop_compute_the_same() {
     assert_eq!(run(&unrolled, &inputs), run(&doubling(), &inputs));
     let fewer = edited(&doubling(), |program| program.with_count(&vec![], 0, 1));
     assert_eq!(run(&fewer, &inputs), [vec![2.0, 1.0], vec![2.0, 1.0]]);
+}
+
+#[test]
+fn what_nothing_has_piled_up_in_is_as_the_body_says() {
+    let text = r#"<ir_version: 8, opset_import: ["" : 17]>
+g (float[2] x, float[0, 2] none) => (float[0, 2] y, float[2, 0] z) {
+    zero = Constant <value_int = 0> ()
+    y = Loop (zero, "") <body = b (int64 i, bool on) => (bool on_, float[2] piece) { on_ = Identity(on) piece = Neg(x) }>
+    z = Scan (none) <num_scan_inputs = 1, scan_output_axes = [-1],
+        body = b (float[2] s) => (float[2] t) { t = Neg(s) }>
+}
+"#;
+    let program = Program::from_text(text).expect("a program");
+    let program = program.with_iterations(&vec![], 1, 0).expect("a loop");
+    let at = program.main.body.nodes.iter().position(|node| node.rest.op_type() == "Scan").expect("a scan");
+    let model = program.with_slices(&vec![], at, 0).expect("a scan").pruned().write();
+    assert_eq!(op_types(&model), ["Identity", "Identity"]);
+    let inputs = [("x", floats(&[1.0, 2.0])), ("none", Tensor::zeros(&Type::new(DType::F32, [0, 2])))];
+    assert_eq!(run(&model, &inputs), [Vec::<f64>::new(), Vec::new()]);
 }
 
 #[test]

@@ -48,6 +48,16 @@ pub(super) const PLAINER: &[Plainer] = &[
         },
     },
     Plainer {
+        form: ProgramForm::Sparse,
+        without: |program, _| program.without_sparse_initializers(),
+        about: |program, _| program.first_sparse_initializer(),
+    },
+    Plainer {
+        form: ProgramForm::Functions,
+        without: |program, _| program.without_calls(),
+        about: |program, _| gives(program, program.first_call()?),
+    },
+    Plainer {
         form: ProgramForm::Names,
         without: |program, _| program.with_plain_names(),
         about: |_, _| None,

@@ -1,0 +1,101 @@
+//! Attributes of nodes that become attributes of the function that they are in.
+
+use ir::Choices;
+use onnx::proto::attribute_proto::AttributeType;
+use onnx::proto::{AttributeProto, FunctionProto, NodeProto};
+use rand::RngExt;
+
+/// The share of attributes that become the function's own, where they need not.
+const LIFTED: f64 = 0.6;
+
+/// An attribute of a function.
+pub(super) struct Attribute {
+    name: String,
+    pub(super) default: Option<AttributeProto>,
+    /// What each call means by it, under its name.
+    values: Vec<AttributeProto>,
+}
+
+/// The attributes of a function.
+pub(super) struct Lifted {
+    pub(super) attributes: Vec<Attribute>,
+}
+
+/// Lifts attributes of a body that is at hand as each call means it: those that are not the same in all calls, those that are the
+/// attributes of a function around, and some others.
+pub(super) fn lift(body: &mut [NodeProto], calls: &[Vec<NodeProto>], choices: &mut Choices) -> Lifted {
+    let mut attributes: Vec<Attribute> = Vec::new();
+    for (at, node) in body.iter_mut().enumerate() {
+        for attribute in node.attribute.iter_mut().filter(|attribute| may_be_lifted(attribute)) {
+            let of = |call: &Vec<NodeProto>| {
+                let mut all = call[at].attribute.iter();
+                all.find(|other| other.name() == attribute.name()).cloned().unwrap_or_default()
+            };
+            let values: Vec<AttributeProto> = calls.iter().map(of).collect();
+            let is_same = values.iter().all(|value| value == attribute);
+            let is_around = !attribute.ref_attr_name().is_empty();
+            if is_same && !is_around && !choices.random_bool(LIFTED) {
+                continue;
+            }
+            let name = unused(attribute.name(), &attributes);
+            let renamed = |value| AttributeProto { name: Some(name.clone()), ..value };
+            let values: Vec<AttributeProto> = values.into_iter().map(renamed).collect();
+            let default = if is_around { None } else { default(&values, choices) };
+            *attribute = AttributeProto {
+                name: attribute.name.take(),
+                r#type: attribute.r#type,
+                ref_attr_name: Some(name.clone()),
+                ..AttributeProto::default()
+            };
+            attributes.push(Attribute { name, default, values });
+        }
+    }
+    Lifted { attributes }
+}
+
+/// Whether an attribute holds what a call can give: no graph.
+fn may_be_lifted(attribute: &AttributeProto) -> bool {
+    use AttributeType::{Float, Floats, Int, Ints, String, Strings, Tensor};
+    matches!(attribute.r#type(), Float | Floats | Int | Ints | String | Strings | Tensor)
+}
+
+/// The name of an operator's attribute, or one made from it.
+fn unused(name: &str, attributes: &[Attribute]) -> String {
+    let is_taken = |name: &str| attributes.iter().any(|attribute| attribute.name == name);
+    let numbered = (1..).map(|i| format!("{name}_{i}"));
+    let mut all = std::iter::once(name.to_owned()).chain(numbered);
+    all.find(|name| !is_taken(name)).unwrap_or_default()
+}
+
+/// What an attribute is that a call does not give: nothing, what one of the calls means, or a float that is none of these.
+fn default(values: &[AttributeProto], choices: &mut Choices) -> Option<AttributeProto> {
+    let value = values[choices.random_range(0..values.len())].clone();
+    match choices.random_range(0..4) {
+        0 | 1 => None,
+        2 if value.r#type() == AttributeType::Float => {
+            Some(AttributeProto { f: Some(value.f() + 1.0), ..value })
+        }
+        _ => Some(value),
+    }
+}
+
+impl Lifted {
+    /// The function with them.
+    pub(super) fn declare(&self, function: &mut FunctionProto) {
+        for Attribute { name, default, .. } in &self.attributes {
+            match default {
+                Some(default) => function.attribute_proto.push(default.clone()),
+                None => function.attribute.push(name.clone()),
+            }
+        }
+    }
+
+    /// What a call gives: all of which there is no default, and mostly what is different from that.
+    pub(super) fn given(&self, call: usize, choices: &mut Choices) -> Vec<AttributeProto> {
+        let is_given = |attribute: &&Attribute| {
+            attribute.default.as_ref() != Some(&attribute.values[call]) || choices.random_bool(0.3)
+        };
+        let given = self.attributes.iter().filter(is_given);
+        given.map(|attribute| attribute.values[call].clone()).collect()
+    }
+}
