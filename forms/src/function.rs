@@ -5,6 +5,7 @@
 //! that calls leave out, an overload, or an opset of its own. Functions have names in place of types, so this works on messages.
 
 mod lifted;
+mod names;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,6 +19,7 @@ use rand::RngExt;
 use rand::seq::{IndexedRandom, SliceRandom};
 
 use crate::draft::Draft;
+use names::{Names, each, each_use, names_defined, names_used};
 
 /// The form's name.
 pub(crate) const NAME: &str = "function";
@@ -236,7 +238,9 @@ impl<'c> Writer<'c> {
             })
             .collect();
         let output = places[0].results.iter().map(|name| names.result(name)).collect();
-        body.iter_mut().for_each(|node| names.rename(node));
+        for node in &mut body {
+            names.rename(node);
+        }
         let overload = self.overload();
         let mut function = FunctionProto {
             name: Some(name.clone()),
@@ -368,46 +372,6 @@ fn place(nodes: &[NodeProto], at: usize, length: usize, given: &BTreeSet<String>
     (!results.is_empty()).then_some(Place { operands, results })
 }
 
-/// Every node, those of bodies too.
-fn each(nodes: &[NodeProto], visit: &mut dyn FnMut(&NodeProto)) {
-    for node in nodes {
-        visit(node);
-        for body in node.attribute.iter().filter_map(|attribute| attribute.g.as_ref()) {
-            each(&body.node, visit);
-        }
-    }
-}
-
-/// Every name that is used, those in bodies too.
-fn each_use(nodes: &[NodeProto], visit: &mut dyn FnMut(&String)) {
-    for node in nodes {
-        node.input.iter().for_each(&mut *visit);
-        for body in node.attribute.iter().filter_map(|attribute| attribute.g.as_ref()) {
-            each_use(&body.node, visit);
-            body.output.iter().filter_map(|output| output.name.as_ref()).for_each(&mut *visit);
-        }
-    }
-}
-
-fn names_used(nodes: &[NodeProto]) -> BTreeSet<String> {
-    let mut used = BTreeSet::new();
-    each_use(nodes, &mut |name| _ = used.insert(name.clone()));
-    used
-}
-
-/// Every name that nodes and the bodies in them give, take or own.
-fn names_defined(nodes: &[NodeProto]) -> BTreeSet<String> {
-    let mut defined = BTreeSet::new();
-    each(nodes, &mut |node| {
-        defined.extend(node.output.iter().cloned());
-        for body in node.attribute.iter().filter_map(|attribute| attribute.g.as_ref()) {
-            defined.extend(body.input.iter().filter_map(|input| input.name.clone()));
-            defined.extend(body.initializer.iter().filter_map(|initializer| initializer.name.clone()));
-        }
-    });
-    defined
-}
-
 /// A Constant node that gives a tensor under a name.
 fn constant(name: String, tensor: &TensorProto) -> NodeProto {
     let value = AttributeProto {
@@ -422,44 +386,5 @@ fn constant(name: String, tensor: &TensorProto) -> NodeProto {
         output: vec![name],
         attribute: vec![value],
         ..NodeProto::default()
-    }
-}
-
-/// The names of values in a function, by those that they have outside.
-#[derive(Default)]
-struct Names(BTreeMap<String, String>);
-
-impl Names {
-    fn called(&mut self, outside: &str, letter: char) -> String {
-        let next = format!("{letter}{}", self.0.len());
-        self.0.entry(outside.to_owned()).or_insert(next).clone()
-    }
-
-    fn parameter(&mut self, outside: &str) -> String {
-        self.called(outside, 'x')
-    }
-
-    fn inner(&mut self, outside: &str) -> String {
-        self.called(outside, 'c')
-    }
-
-    fn result(&mut self, outside: &str) -> String {
-        self.called(outside, 'y')
-    }
-
-    /// Renames what a node takes and gives, and the bodies in it do. A name of which nothing is known is one of the function's own.
-    fn rename(&mut self, node: &mut NodeProto) {
-        for name in node.input.iter_mut().chain(&mut node.output).filter(|name| !name.is_empty()) {
-            *name = self.called(name, 't');
-        }
-        for body in node.attribute.iter_mut().filter_map(|attribute| attribute.g.as_mut()) {
-            let ports = body.input.iter_mut().chain(&mut body.output).chain(&mut body.value_info);
-            let ports = ports.filter_map(|said| said.name.as_mut());
-            let own = body.initializer.iter_mut().filter_map(|initializer| initializer.name.as_mut());
-            for name in ports.chain(own) {
-                *name = self.called(name, 't');
-            }
-            body.node.iter_mut().for_each(|inner| self.rename(inner));
-        }
     }
 }

@@ -5,6 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use graphgen::Forms;
 use ir::{Stream, Tensor};
 use onnx::program::{Body, Node, Port, Program, ValueId};
+use onnx::proto::tensor_shape_proto::Dimension;
+use onnx::proto::tensor_shape_proto::dimension::Value::{DimParam, DimValue};
 use onnx::proto::type_proto;
 use onnxsmith_forms::write;
 use ops::Model;
@@ -50,8 +52,7 @@ fn sizes(port: &Port) -> Option<Vec<Option<i64>>> {
     let Some(type_proto::Value::TensorType(tensor)) = port.declared.r#type.as_ref()?.value.as_ref() else {
         return None;
     };
-    use onnx::proto::tensor_shape_proto::dimension::Value::{DimParam, DimValue};
-    let size = |dim: &onnx::proto::tensor_shape_proto::Dimension| match dim.value {
+    let size = |dim: &Dimension| match dim.value {
         Some(DimValue(size)) => Some(size),
         Some(DimParam(_)) | None => None,
     };

@@ -64,7 +64,9 @@ fn functions_have_attributes_defaults_and_several_calls() {
     let mut met = BTreeMap::new();
     let programs = programs();
     assert!(programs.len() > 280, "{}", programs.len());
-    programs.iter().for_each(|program| kinds(program, &mut met));
+    for program in &programs {
+        kinds(program, &mut met);
+    }
     for what in [
         "an attribute",
         "a default",

@@ -75,9 +75,9 @@ fn mat_mul_integer(p: &mut Piece<'_>) -> Option<()> {
     p.of(b, &[inner, columns]);
     // By row of the first, and by column of the second.
     if batch.is_empty() {
-        zero_points(p, a, &[rows])
+        zero_points(p, a, &[rows]);
     } else {
-        zero_point(p, a)
+        zero_point(p, a);
     }
     zero_points(p, b, &[columns]);
     Some(())
