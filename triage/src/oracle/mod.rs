@@ -254,7 +254,7 @@ impl Oracles {
 /// Why a saved case cannot be asked its question again.
 #[derive(Debug, thiserror::Error)]
 pub enum NoReplay {
-    /// It is none to this target: one about a level that its engine does not have, say.
+    /// The question is none to this target: one about a level that its engine does not have, say.
     #[error("{0}")]
     Inapplicable(String),
     /// The folder lacks what it takes, or there is no such question.
