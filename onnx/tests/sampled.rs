@@ -93,34 +93,6 @@ fn an_infinity_is_nothing_to_samples_that_it_is_not_next_to() {
     assert_eq!(y, [f64::INFINITY, 1.5 + 1.0 + 4.5 + 2.5, 22.0, 4.5 + 2.5 + 7.5 + 4.0]);
 }
 
-/// Of floats of 16 bits what is between elements is rounded once, or at each step, and where it is is told in f32.
-#[test]
-fn elements_of_16_bits_are_weighed_as_others_are() {
-    let half = |opset: u32, nodes: &str| {
-        let head = format!("<ir_version: 10, opset_import: [\"\" : {opset}]>");
-        let text = format!("{head}\nm (float[1, 1, 3, 3] z) => (y) {{ x = Cast<to = 10>(z) {nodes} }}\n");
-        let program = Program::from_text(&text).expect("a program");
-        let model = specialise(&program, &Options::default()).unwrap_or_else(|e| panic!("{e}")).model;
-        let x = Tensor::from_f64_fn(&Type::new(DType::F32, [1, 1, 3, 3]), |i| i as f64 + 0.5);
-        let (profile, taps) = (&interp::Profile::DECLARED, interp::Taps::Outputs);
-        let y = interp::evaluate(&model, &[x], profile, taps).expect("values").outputs.remove(0);
-        assert_eq!(y.tensor.dtype(), DType::F16);
-        (y.tensor.to_f64s(), (0..y.tensor.len()).map(|i| y.error_at(i)).fold(0.0, f64::max))
-    };
-    let aligned = align("1.0, 1.0, 2.0, 2.0", "sampling_ratio = 2");
-    let aligned = aligned
-        .replace("y = RoiAlign", "h = Cast<to = 10>(r) y = RoiAlign")
-        .replace("(x, r, i)", "(x, h, i)");
-    let (y, error) = half(16, &aligned);
-    assert_eq!(y, [4.5]);
-    assert!((1e-3..0.5).contains(&error), "{error}");
-    let halves = "v = Cast<to = 10>(w) p = Cast<to = 10>(o) y = DeformConv(x, v, p)";
-    let (y, error) = half(19, &deformed(0.5, halves));
-    // Half of the last column, which is 2.5, 5.5 and 8.5, is that of what is outside.
-    assert_eq!(y, [12.0, 2.0 + 1.25 + 5.0 + 2.75, 24.0, 5.0 + 2.75 + 8.0 + 4.25]);
-    assert!((1e-3..2.0).contains(&error), "{error}");
-}
-
 #[test]
 fn shapes_that_do_not_belong_together_are_refused() {
     let why = |nodes: &str| read(19, 3, nodes).expect_err("it is not read").to_string();

@@ -7,7 +7,7 @@
 mod deformed;
 mod regions;
 
-use ir::{Attributes, DType, Type, Value};
+use ir::{Attributes, DType, Value};
 
 use super::translation::Translation;
 use super::walk::Walk;
@@ -110,22 +110,6 @@ impl Taps {
         let weights = walk.op("Where", &[counts, self.weights, zero])?;
         Ok(Self { weights, ..self })
     }
-}
-
-/// What coordinates are computed from: those of 16 bits in f32, as elements are found by them.
-fn of_coordinates(walk: &mut Walk<'_, '_>, x: Value) -> Result<Value, Error> {
-    match walk.ty(x).dtype {
-        DType::F16 | DType::BF16 => walk.cast(x, DType::F32),
-        _ => Ok(x),
-    }
-}
-
-/// Requires of an operand that what is between its elements is known.
-fn check_floats(ty: &Type) -> Result<(), Error> {
-    if matches!(ty.dtype, DType::F16 | DType::BF16 | DType::F32 | DType::F64) {
-        return Ok(());
-    }
-    Err(Error::unsupported("operand 0", format!("it is {ty}; what is between elements is known for floats")))
 }
 
 fn few(weights: usize) -> Result<(), Error> {

@@ -5,7 +5,7 @@
 
 use ir::{Attributes, DType, Value};
 
-use super::{Range, Taps, check_floats, few, of_coordinates, weighed};
+use super::{Range, Taps, few, weighed};
 use crate::Error;
 use crate::import::frame::Bound;
 use crate::import::given::GivenAttributes;
@@ -34,56 +34,26 @@ pub(super) fn conv<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> 
     let operands = operands::<5>(walk, source)?;
     let [x, kernel, offsets] = [there(&operands, 0)?, there(&operands, 1)?, there(&operands, 2)?];
     let sizes = sizes(walk, source, [x, kernel, offsets])?;
-    if let Some(mask) = operands[4] {
-        let shape = [&[sizes.batch, sizes.moved * sizes.taps], &sizes.after[..]].concat();
-        if walk.ty(mask).shape[..] != shape[..] {
-            return Err(misshapen(4, &walk.ty(mask), &format!("{shape:?}")));
+    let dtype = walk.ty(x).dtype;
+    let mask = match operands[4] {
+        Some(mask) => {
+            let shape = [&[sizes.batch, sizes.moved * sizes.taps], &sizes.after[..]].concat();
+            if walk.ty(mask).shape[..] != shape[..] {
+                return Err(misshapen(4, &walk.ty(mask), &format!("{shape:?}")));
+            }
+            Some(walk.reshaped(mask, &[sizes.batch, sizes.moved, sizes.taps * sizes.places])?)
         }
-    }
-    if let Some(bias) = operands[3].filter(|&bias| walk.ty(bias).shape[..] != [sizes.filters]) {
-        return Err(misshapen(3, &walk.ty(bias), &format!("[{}]", sizes.filters)));
-    }
+        None => None,
+    };
+    let bias = match operands[3] {
+        Some(bias) if walk.ty(bias).shape[..] == [sizes.filters] => {
+            Some(walk.reshaped(bias, &[sizes.filters, 1])?)
+        }
+        Some(bias) => return Err(misshapen(3, &walk.ty(bias), &format!("[{}]", sizes.filters))),
+        None => None,
+    };
     let (read, from) = walk.read(need(source.node, 2)?)?;
-    let read = read.to_f64s();
-    let offsets = of_coordinates(walk, offsets)?;
-    let floats: Vec<Value> =
-        [Some(x), Some(kernel), operands[3], operands[4]].into_iter().flatten().collect();
-    let y = walk.in_f32_or_by_steps(&floats, |walk, floats| {
-        let mut others = floats[2..].iter().copied();
-        let [bias, mask] = [operands[3], operands[4]].map(|operand| operand.and_then(|_| others.next()));
-        let operands = Operands { x: floats[0], kernel: floats[1], offsets, bias, mask };
-        convolved(walk, &operands, &read, &sizes)
-    })?;
-    let y = walk.reshaped(y, &[&[sizes.batch, sizes.filters], &sizes.after[..]].concat())?;
-    let y = given_value(walk, y, from.as_slice())?;
-    bind(walk, source.node, vec![Bound::Tensor(y)])
-}
-
-struct Operands {
-    x: Value,
-    kernel: Value,
-    offsets: Value,
-    bias: Option<Value>,
-    mask: Option<Value>,
-}
-
-/// The results of all images: [batch, filters, places]. What the offsets are was read.
-fn convolved(
-    walk: &mut Walk<'_, '_>,
-    operands: &Operands,
-    read: &[f64],
-    sizes: &Sizes,
-) -> Result<Value, Error> {
-    let &Operands { x, kernel, offsets, bias, mask } = operands;
-    let mask = match mask {
-        Some(mask) => Some(walk.reshaped(mask, &[sizes.batch, sizes.moved, sizes.taps * sizes.places])?),
-        None => None,
-    };
-    let bias = match bias {
-        Some(bias) => Some(walk.reshaped(bias, &[sizes.filters, 1])?),
-        None => None,
-    };
-    let axes = sizes.image.len() as i64;
+    let (read, axes) = (read.to_f64s(), sizes.image.len() as i64);
     let count: i64 = sizes.image.iter().product();
     let images = walk.reshaped(x, &[sizes.batch, sizes.moved, sizes.channels / sizes.moved, count])?;
     let offsets = walk.reshaped(offsets, &[sizes.batch, sizes.moved, sizes.taps, axes, sizes.places])?;
@@ -93,14 +63,14 @@ fn convolved(
         let mut columns = Vec::with_capacity(sizes.moved as usize);
         for group in 0..sizes.moved {
             let at = (image * sizes.moved + group) as usize * each;
-            let of = |walk: &mut Walk<'_, '_>, from: Value| -> Result<Value, Error> {
+            let of = |walk: &mut Walk<'p, '_>, from: Value| -> Result<Value, Error> {
                 let first = walk.integers(DType::I64, &[], |_| image.into())?;
                 let first = walk.op("Gather", &[from, first])?;
                 let second = walk.integers(DType::I64, &[], |_| group.into())?;
                 walk.op("Gather", &[first, second])
             };
             let (elements, moved) = (of(walk, images)?, of(walk, offsets)?);
-            let mut column = samples(walk, elements, moved, &read[at..at + each], sizes)?;
+            let mut column = samples(walk, elements, moved, &read[at..at + each], &sizes)?;
             if let Some(mask) = mask {
                 let mask = of(walk, mask)?;
                 column = walk.op("Mul", &[column, mask])?;
@@ -109,13 +79,16 @@ fn convolved(
             walk.check_size(|| "operator DeformConv".to_owned())?;
         }
         let columns = walk.joined(&columns, 0)?;
-        results.push(filtered(walk, kernel, columns, bias, sizes)?);
+        results.push(filtered(walk, kernel, columns, bias, &sizes)?);
     }
-    if results.is_empty() {
-        let dtype = walk.ty(x).dtype;
-        return walk.reals(dtype, &[0, sizes.filters, sizes.places], |_| 0.0);
-    }
-    walk.joined(&results, 0)
+    let y = if results.is_empty() {
+        walk.reals(dtype, &[0, sizes.filters, sizes.places], |_| 0.0)?
+    } else {
+        walk.joined(&results, 0)?
+    };
+    let y = walk.reshaped(y, &[&[sizes.batch, sizes.filters], &sizes.after[..]].concat())?;
+    let y = given_value(walk, y, from.as_slice())?;
+    bind(walk, source.node, vec![Bound::Tensor(y)])
 }
 
 /// The kernel times the columns, group by group: [1, filters, places].
@@ -153,14 +126,14 @@ fn samples(
     read: &[f64],
     sizes: &Sizes,
 ) -> Result<Value, Error> {
-    let (dtype, coordinates) = (walk.ty(elements).dtype, walk.ty(moved).dtype);
+    let dtype = walk.ty(elements).dtype;
     let count = (sizes.taps * sizes.places) as usize;
     let mut all: Vec<Taps> = Vec::with_capacity(sizes.image.len());
     for (axis, &size) in sizes.image.iter().enumerate() {
         let at = walk.integers(DType::I64, &[], |_| axis as i128)?;
         let moved = walk.op_with("Gather", &Attributes::new().int("axis", 1), &[moved, at])?;
         let unmoved: Vec<f64> = (0..count as i64).map(|i| sizes.unmoved(axis, i) as f64).collect();
-        let first = walk.reals(coordinates, &[sizes.taps, sizes.places], |i| unmoved[i])?;
+        let first = walk.reals(dtype, &[sizes.taps, sizes.places], |i| unmoved[i])?;
         let coordinates = walk.op("Add", &[first, moved])?;
         let ranges: Vec<Range> = unmoved
             .iter()
@@ -188,7 +161,6 @@ fn samples(
     }
     let weights = weights.ok_or_else(|| Error::invalid("operand 0", "it has no axes of space"))?;
     let weights = walk.reshaped(weights, &[count as i64, around as i64])?;
-    let weights = walk.cast(weights, dtype)?;
     // By the number of a tap along all axes: its number along each, from the last to the first.
     let along = |i: usize| {
         let (sample, mut tap) = (i / around, i % around);
@@ -235,7 +207,10 @@ fn sizes(
     let (groups, moved) = (given.int("group", 1), given.int("offset_group", 1));
     given.finish()?;
     let [ty, kernel_ty, offset_ty] = [x, kernel, offsets].map(|value| walk.ty(value));
-    check_floats(&ty)?;
+    if !matches!(ty.dtype, DType::F32 | DType::F64) {
+        let why = format!("it is {ty}; coordinates are known in f32 and f64");
+        return Err(Error::unsupported("operand 0", why));
+    }
     let (&[batch, channels, ref image @ ..], &[filters, depth, ref shape @ ..]) =
         (&ty.shape[..], &kernel_ty.shape[..])
     else {

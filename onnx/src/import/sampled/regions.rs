@@ -5,7 +5,7 @@
 
 use ir::{Attributes, DType, Value};
 
-use super::{Range, Taps, check_floats, few, of_coordinates, weighed};
+use super::{Range, Taps, few, weighed};
 use crate::Error;
 use crate::import::frame::Bound;
 use crate::import::given::GivenAttributes;
@@ -64,7 +64,10 @@ pub(super) fn align<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) ->
     let settings = Settings::read(&given, walk.context.declared)?;
     given.finish()?;
     let (ty, region_ty, of_ty) = (walk.ty(x), walk.ty(regions), walk.ty(of));
-    check_floats(&ty)?;
+    if !matches!(ty.dtype, DType::F32 | DType::F64) {
+        let why = format!("it is {ty}; coordinates are known in f32 and f64");
+        return Err(Error::unsupported("operand 0", why));
+    }
     let &[batch, channels, height, width] = &ty.shape[..] else {
         return Err(misshapen(0, &ty, "of batch, channels, height and width"));
     };
@@ -81,54 +84,28 @@ pub(super) fn align<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) ->
     if corners.iter().any(|corner| !corner.is_finite()) {
         return Err(Error::unsupported("operand 1", "not all of it are finite numbers"));
     }
-    if let Some(image) = images.iter().find(|image| !(0..i128::from(batch)).contains(image)) {
-        return Err(Error::invalid("operand 2", format!("there is no image {image} of {batch}")));
+    let mut all = Vec::with_capacity(count as usize);
+    for (i, (corners, &image)) in corners.chunks_exact(4).zip(&images).enumerate() {
+        if !(0..i128::from(batch)).contains(&image) {
+            return Err(Error::invalid("operand 2", format!("there is no image {image} of {batch}")));
+        }
+        let at = walk.integers(DType::I64, &[], |_| image)?;
+        let image = walk.op("Gather", &[x, at])?;
+        let image = walk.reshaped(image, &[channels, height * width])?;
+        let row = walk.integers(DType::I64, &[], |_| i as i128)?;
+        let region = walk.op("Gather", &[regions, row])?;
+        let corners = [corners[0], corners[1], corners[2], corners[3]];
+        let y = aligned(walk, image, [height, width], (region, corners), &settings)?;
+        all.push(walk.reshaped(y, &[1, channels, settings.parts[0], settings.parts[1]])?);
+        walk.check_size(|| "operator RoiAlign".to_owned())?;
     }
-    let regions_in = Regions { corners: &corners, images: &images, channels, sizes: [height, width] };
-    let regions = of_coordinates(walk, regions)?;
-    let y = walk.in_f32_or_by_steps(&[x], |walk, x| regions_in.aligned(walk, x[0], regions, &settings))?;
+    let y = if all.is_empty() {
+        walk.reals(ty.dtype, &[0, channels, settings.parts[0], settings.parts[1]], |_| 0.0)?
+    } else {
+        walk.joined(&all, 0)?
+    };
     let y = given_value(walk, y, &from)?;
     bind(walk, source.node, vec![Bound::Tensor(y)])
-}
-
-/// Regions, as they were read.
-struct Regions<'a> {
-    /// Four numbers of each.
-    corners: &'a [f64],
-    /// The image that each is in.
-    images: &'a [i128],
-    channels: i64,
-    sizes: [i64; 2],
-}
-
-impl Regions<'_> {
-    /// The parts of all regions.
-    fn aligned(
-        &self,
-        walk: &mut Walk<'_, '_>,
-        x: Value,
-        regions: Value,
-        settings: &Settings,
-    ) -> Result<Value, Error> {
-        let ([height, width], channels) = (self.sizes, self.channels);
-        let mut all = Vec::with_capacity(self.images.len());
-        for (i, (corners, &image)) in self.corners.chunks_exact(4).zip(self.images).enumerate() {
-            let at = walk.integers(DType::I64, &[], |_| image)?;
-            let image = walk.op("Gather", &[x, at])?;
-            let image = walk.reshaped(image, &[channels, height * width])?;
-            let row = walk.integers(DType::I64, &[], |_| i as i128)?;
-            let region = walk.op("Gather", &[regions, row])?;
-            let corners = [corners[0], corners[1], corners[2], corners[3]];
-            let y = aligned(walk, image, self.sizes, (region, corners), settings)?;
-            all.push(walk.reshaped(y, &[1, channels, settings.parts[0], settings.parts[1]])?);
-            walk.check_size(|| "operator RoiAlign".to_owned())?;
-        }
-        if all.is_empty() {
-            let dtype = walk.ty(x).dtype;
-            return walk.reals(dtype, &[0, channels, settings.parts[0], settings.parts[1]], |_| 0.0);
-        }
-        walk.joined(&all, 0)
-    }
 }
 
 /// The samples along an axis of a region.
@@ -146,8 +123,8 @@ fn aligned(
     (region, corners): (Value, [f64; 4]),
     settings: &Settings,
 ) -> Result<Value, Error> {
-    let (dtype, coordinates) = (walk.ty(image).dtype, walk.ty(region).dtype);
-    let (scale, offset) = (walk.real(coordinates, settings.scale)?, walk.real(coordinates, settings.offset)?);
+    let dtype = walk.ty(image).dtype;
+    let (scale, offset) = (walk.real(dtype, settings.scale)?, walk.real(dtype, settings.offset)?);
     let scaled = walk.op("Mul", &[region, scale])?;
     let moved = walk.op("Sub", &[scaled, offset])?;
     let mut axes = Vec::with_capacity(2);
@@ -170,7 +147,6 @@ fn aligned(
     let by_column = walk.reshaped(columns.taps.weights, &[1, wide, 1, columns.each, 1, broad])?;
     let weights = walk.op("Mul", &[by_row, by_column])?;
     let weights = walk.reshaped(weights, &[high * wide, each])?;
-    let weights = walk.cast(weights, dtype)?;
     // The numbers of a tap along both axes, by its number in all.
     let taps = |i: usize| {
         let (part, within) = (i as i64 / each, i as i64 % each);
