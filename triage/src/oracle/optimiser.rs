@@ -92,9 +92,8 @@ fn is_same(one: &Verdict, other: &Verdict) -> bool {
 /// Whether there are outputs of which nothing is known to be wrong.
 fn is_answered(verdict: &Verdict) -> bool {
     match verdict {
-        Verdict::Pass => true,
         Verdict::Bug(_) | Verdict::Incomparable(Why::Unsupported(_) | Why::Widened(_)) => false,
-        Verdict::Incomparable(Why::Undecidable | Why::Undefined | Why::Undecided(_)) => true,
+        Verdict::Pass | Verdict::Incomparable(Why::Undecidable | Why::Undefined | Why::Undecided(_)) => true,
     }
 }
 
