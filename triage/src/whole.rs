@@ -193,7 +193,7 @@ impl Subject {
             (_, Verdict::Incomparable(Why::Widened(why) | Why::Unsupported(why))) => {
                 (WholeStanding::Unsupported, why)
             }
-            (Outcome::Outputs(outputs), allowed) => of_outputs(trial, target, outputs, allowed),
+            (Outcome::Outputs(outputs), allowed) => of_outputs(trial, target, (outcome, outputs), allowed),
             (Outcome::Unsupported { why }, _) => (WholeStanding::Unsupported, why.clone()),
             (Outcome::Rejected { message, .. }, Verdict::Bug(_)) => (WholeStanding::Refused, message.clone()),
             (Outcome::Rejected { message, .. }, Verdict::Incomparable(why)) => {
@@ -248,10 +248,9 @@ fn failure(target: &Target, fault: &Fault) -> String {
 fn of_outputs(
     trial: &Trial,
     target: &Target,
-    outputs: &[(String, Tensor)],
+    (outcome, outputs): (&Outcome, &[(String, Tensor)]),
     verdict: Verdict,
 ) -> (WholeStanding, String) {
-    let outcome = &Outcome::Outputs(outputs.to_vec());
     match verdict {
         Verdict::Bug(finding) => (WholeStanding::Wrong, finding.detail),
         Verdict::Incomparable(Why::Undecidable) => {
