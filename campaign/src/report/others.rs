@@ -63,14 +63,18 @@ impl Others {
 
 /// Whether two or more other engines agree with the reference, at one of their levels at least, and none disagrees.
 pub(crate) fn is_odd_one_out(backend: &str, others: &BTreeMap<String, Others>) -> bool {
-    let engine = |target: &'_ str| target.rsplit_once(':').map_or(target.len(), |(engine, _)| engine.len());
     let of_others = || {
-        let named = others.iter().map(|(target, made)| (&target[..engine(target)], made));
+        let named = others.iter().map(|(target, made)| (engine_of(target), made));
         named.filter(|(engine, _)| *engine != backend)
     };
     let right: BTreeSet<&str> =
         of_others().filter(|(_, made)| made.right > 0).map(|(engine, _)| engine).collect();
     of_others().all(|(_, made)| made.wrong() == 0) && right.len() >= 2
+}
+
+/// The engine of a target, which is named by it and the level.
+fn engine_of(target: &str) -> &str {
+    target.rsplit_once(':').map_or(target, |(engine, _)| engine)
 }
 
 /// Whether two findings in one case are the same, but for the engine. What nobody is blamed for is the same on one engine alone.
