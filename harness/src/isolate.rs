@@ -134,9 +134,10 @@ impl Trial {
         let outcome = self.outcome(target)?;
         let assessment = self.assess(target, &outcome);
         Ok(match &assessment.verdict {
-            Verdict::Pass => !self.doubts(target, &outcome, &assessment).is_empty(),
             Verdict::Bug(finding) => is_off(finding),
-            Verdict::Incomparable(_) => false,
+            Verdict::Pass | Verdict::Incomparable(_) => {
+                !self.doubts(target, &outcome, &assessment).is_empty()
+            }
         })
     }
 
@@ -153,7 +154,7 @@ impl Trial {
         }
     }
 
-    /// What is suspect in an answer that is right.
+    /// What is suspect in an answer that is not wrong.
     pub fn doubts(&self, target: &Target, outcome: &Outcome, assessment: &Assessment) -> Vec<Doubt> {
         let limits =
             |outputs: &[usize]| self.reached.of(outputs, target, &self.model, &case::tensors(&self.inputs));

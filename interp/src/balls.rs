@@ -97,6 +97,12 @@ impl Arith for Balls<'_> {
     fn either(&self, x: Ball, other: impl FnOnce() -> Ball) -> Ball {
         self.bound().either(x, other)
     }
+    fn foldable(&self, sum: Ball, terms: [Ball; 2]) -> Ball {
+        match self {
+            Self::Bounds(bound) => bound.foldable(sum, terms),
+            Self::Spreads(_) => sum,
+        }
+    }
     fn or_folded(&self, x: Ball, folded: impl FnOnce() -> Ball) -> Ball {
         self.bound().or_folded(x, folded)
     }
@@ -246,6 +252,13 @@ impl<'t> System for Errors<'t> {
         match plain::load(tensor) {
             Data::Real(a) => Data::Real(a.mapv(ball)),
             Data::Int(a) => Data::Int(a.mapv(Whole::sure)),
+        }
+    }
+
+    fn constant(&self, data: Data<Balls<'t>>) -> Data<Balls<'t>> {
+        match data {
+            Data::Real(a) => Data::Real(a.mapv_into(Ball::as_constant)),
+            Data::Int(a) => Data::Int(a),
         }
     }
 

@@ -35,7 +35,7 @@ pub enum Accuracy {
         /// ULP that are granted at least.
         least: f64,
     },
-    /// An absolute error where the argument lies between the bounds, ULP of the result elsewhere.
+    /// ULP of the result; where the argument lies between the bounds, an absolute error if that is more.
     Near {
         /// The least argument with the absolute error.
         low: f64,
@@ -325,8 +325,9 @@ fn wgsl(f: Fun, d: DType) -> Accuracy {
         Fun::Log => Accuracy::Near { low: 0.5, high: 2.0, abs: pick(exp2(-21), exp2(-7)), ulp: 3.0 },
         Fun::Sin | Fun::Cos => Accuracy::Only { low: -PI, high: PI, abs: pick(exp2(-11), exp2(-7)) },
         Fun::Atan => Accuracy::Ulp(pick(4096.0, 5.0)),
-        Fun::Asin => Accuracy::Either { ulp: pick(4096.0, 5.0), abs: pick(6.81e-5, 3.91e-3) },
-        Fun::Acos => Accuracy::Either { ulp: pick(4096.0, 5.0), abs: pick(6.77e-5, 3.91e-3) },
+        // As atan2 has them, of x and √(1 − x²).
+        Fun::Asin => Accuracy::Formula { abs: pick(6.81e-5, 3.91e-3) },
+        Fun::Acos => Accuracy::Formula { abs: pick(6.77e-5, 3.91e-3) },
         Fun::Tanh => Accuracy::Formula { abs: 1e-5 },
         // Not a WGSL function: Abramowitz and Stegun 7.1.26 (1.5e-7), its exponential and its sums.
         Fun::Erf | Fun::Erfc => Accuracy::Either { ulp: 16.0, abs: pick(4e-6, 8.0 * epsilon(d)) },
@@ -348,17 +349,35 @@ fn wgsl(f: Fun, d: DType) -> Accuracy {
 /// lacks, and a runtime that documents nothing may compute such a function by a formula that cancels, such as
 /// 1 − 1/(1 + eˣ), whose error is flat. What follows from constants a runtime may compute on the processor.
 fn wgsl_runtime(f: Fun, d: DType) -> Accuracy {
-    match (wgsl(f, d), declared(f, d)) {
-        (Accuracy::Formula { abs }, Accuracy::Either { abs: floor, .. }) => {
-            Accuracy::Formula { abs: abs.max(floor) }
+    wgsl(f, d).or_looser(declared(f, d))
+}
+
+impl Accuracy {
+    /// What an implementation is granted that may have this accuracy of a shader, or another one of a library.
+    fn or_looser(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Ulp(n), Self::Ulp(m)) => Self::Ulp(n.max(m)),
+            (Self::Ulp(n), Self::Either { ulp, abs }) => Self::Either { ulp: n.max(ulp), abs },
+            (Self::Either { ulp, abs }, Self::Either { ulp: n, abs: e }) => {
+                Self::Either { ulp: ulp.max(n), abs: abs.max(e) }
+            }
+            (Self::Slope { base, per_unit, least }, Self::Ulp(n)) => {
+                Self::Slope { base, per_unit, least: least.max(n) }
+            }
+            (Self::Slope { base, per_unit, least }, Self::Slope { base: b, per_unit: p, least: l }) => {
+                Self::Slope { base: base.max(b), per_unit: per_unit.max(p), least: least.max(l) }
+            }
+            (Self::Near { low, high, abs, ulp }, Self::Either { ulp: n, abs: e }) => {
+                Self::Near { low, high, abs: abs.max(e), ulp: ulp.max(n) }
+            }
+            (Self::Only { low, high, abs }, Self::Either { abs: e, .. }) => {
+                Self::Only { low, high, abs: abs.max(e) }
+            }
+            (Self::Formula { abs }, Self::Either { abs: e, .. }) => Self::Formula { abs: abs.max(e) },
+            // A formula of WGSL's functions is looser than a few ULP of the result.
+            (Self::Formula { .. }, Self::Ulp(_)) => self,
+            (loose, other) => unreachable!("{loose:?} and {other:?} are of no function"),
         }
-        (Accuracy::Slope { base, per_unit, least }, Accuracy::Slope { base: b, per_unit: p, least: l }) => {
-            Accuracy::Slope { base: base.max(b), per_unit: per_unit.max(p), least: least.max(l) }
-        }
-        (Accuracy::Near { low, high, abs, ulp }, Accuracy::Either { ulp: other, .. }) => {
-            Accuracy::Near { low, high, abs, ulp: ulp.max(other) }
-        }
-        (accuracy, _) => accuracy,
     }
 }
 

@@ -19,6 +19,10 @@ pub trait System {
     fn arith(&self, dtype: DType) -> Self::A;
     /// A tensor's elements.
     fn load(&self, tensor: &Tensor) -> Data<Self::A>;
+    /// These elements, of a constant of the model.
+    fn constant(&self, data: Data<Self::A>) -> Data<Self::A> {
+        data
+    }
     /// An operand whose dtype, `from`, is not the one the node calculates in, if that changes it.
     fn narrow(&self, _arith: &Self::A, _data: &Data<Self::A>, _from: DType) -> Option<Data<Self::A>> {
         None
@@ -70,7 +74,7 @@ impl<A: Arith> Held<A> {
     pub fn data(&self, system: &impl System<A = A>) -> &Data<A> {
         match &*self.content {
             Content::Computed(data) => data,
-            Content::Constant(tensor, loaded) => loaded.get_or_init(|| system.load(tensor)),
+            Content::Constant(tensor, loaded) => loaded.get_or_init(|| system.constant(system.load(tensor))),
         }
     }
 }
@@ -163,7 +167,8 @@ impl<S: System> Machine<Op> for Reader<'_, S> {
 
     fn constant(&mut self, step: &Step<'_, Op>, tensor: &Arc<Tensor>) -> Result<Self::Value, Over> {
         let replaced = if step.caller.is_none() { (self.given)(step.id) } else { None };
-        Ok(replaced.map_or_else(|| Held::constant(tensor), Held::new))
+        let replaced = replaced.map(|data| Held::new(self.system.constant(data)));
+        Ok(replaced.unwrap_or_else(|| Held::constant(tensor)))
     }
 
     fn given(&mut self, _: &Step<'_, Op>, values: &[&Self::Value]) {

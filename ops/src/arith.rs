@@ -212,6 +212,11 @@ pub trait Arith {
     fn stored(&self, x: Self::R) -> Self::R {
         x
     }
+    /// A sum of two terms, or their difference, as the result of an operator: where one is a constant, a later operator's factor may be
+    /// folded into both. Only bounds for what folds look at that.
+    fn foldable(&self, sum: Self::R, _terms: [Self::R; 2]) -> Self::R {
+        sum
+    }
     /// A number read in another way, which implementations use as well: a factor applied to a sum or to its
     /// terms. They part where a step between overflows, underflows or cancels. Only bounds look at both.
     fn either(&self, x: Self::R, _other: impl FnOnce() -> Self::R) -> Self::R {

@@ -8,11 +8,12 @@ use std::rc::Rc;
 
 use interp::{Bounded, Limits};
 use ir::Tensor;
+use ir::format::FloatFormat;
 use serde::{Deserialize, Serialize};
 use worker::Outcome;
 
 use crate::differential::{Assessment, Expected};
-use crate::verdict::Verdict;
+use crate::verdict::{Verdict, Why};
 
 /// An output with suspect elements.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -47,31 +48,40 @@ impl std::fmt::Display for Doubt {
 }
 
 impl Assessment {
-    /// The outputs of the answer that have suspect elements; none where it is wrong, or nothing of it can be judged. `limits` is
-    /// asked of those outputs alone, by their numbers, with an element so far from the reference that it may be suspect.
+    /// The outputs of the answer that have suspect elements; none where it is wrong, or there are no outputs. `limits` is asked of those
+    /// outputs alone, by their numbers, with an element that may be suspect: because it is decided and far from the reference, or
+    /// because it is undecidable and astray.
     pub fn doubts(
         &self,
         outcome: &Outcome,
         expected: &Expected<'_>,
         limits: impl FnOnce(&[usize]) -> Rc<[Limits]>,
     ) -> Vec<Doubt> {
-        let (Verdict::Pass, Outcome::Outputs(outputs)) = (&self.verdict, outcome) else { return Vec::new() };
-        let comparisons = self.comparisons.iter().enumerate();
-        let far = comparisons.filter(|(_, comparison)| Limits::may_exceed(comparison.max_ulp));
-        let far: Vec<usize> = far.map(|(number, _)| number).collect();
-        if far.is_empty() {
+        let (Verdict::Pass | Verdict::Incomparable(Why::Undecidable), Outcome::Outputs(outputs)) =
+            (&self.verdict, outcome)
+        else {
+            return Vec::new();
+        };
+        let is_far = |number: usize| {
+            self.comparisons.get(number).is_some_and(|comparison| Limits::may_exceed(comparison.max_ulp))
+        };
+        let mut pairs =
+            pairs(outputs, expected, |number, reference| is_far(number) || reference.undecidable() > 0);
+        pairs.retain(|pair| is_far(pair.number) || (0..pair.got.len()).any(|i| pair.is_astray(i)));
+        if pairs.is_empty() {
             return Vec::new();
         }
-        let limits = limits(&far);
-        far.into_iter()
-            .filter_map(|number| {
-                let (name, reference) = (expected.names.get(number)?, expected.outputs.get(number)?);
-                let limits = limits.get(number)?;
-                let (_, actual) = outputs.iter().find(|(n, _)| n == name)?;
-                let is_within = |bound: f64| bound < f64::INFINITY && bound > 0.0;
-                doubt(name, reference, actual, limits, &|i| is_within(reference.error_at(i)))
-            })
-            .collect()
+        let numbers: Vec<usize> = pairs.iter().map(|pair| pair.number).collect();
+        let limits = limits(&numbers);
+        let found = pairs.iter().filter_map(|pair| {
+            let limits = limits.get(pair.number)?;
+            let is_within = |bound: f64| bound < f64::INFINITY && bound > 0.0;
+            let can_be = |i: usize| {
+                is_within(pair.reference.error_at(i)) || pair.is_astray(i) && pair.is_told(i, limits)
+            };
+            pair.doubt(limits, &can_be)
+        });
+        found.collect()
     }
 }
 
@@ -104,17 +114,13 @@ impl Afar {
         limits: &[Limits],
         is_asked: impl Fn(&Bounded, usize) -> bool,
     ) -> Self {
-        let mut afar = Self { doubts: Vec::new(), told: 0, elements: 0 };
-        for ((name, reference), limits) in expected.names.iter().zip(expected.outputs).zip(limits) {
-            let Some((_, actual)) = outputs.iter().find(|(n, _)| n == name) else { continue };
-            let size = root_mean_square(&reference.tensor);
-            let is_defined = |i: usize| !reference.is_open && reference.undefined.binary_search(&i).is_err();
-            let is_told = |i: usize| is_asked(reference, i) && is_defined(i) && limits.among_all(i) < size;
-            afar.elements += actual.len();
-            if actual.dtype().is_float() && actual.len() == reference.tensor.len() {
-                afar.told += (0..actual.len()).filter(|&i| is_told(i)).count();
-                afar.doubts.extend(doubt(name, reference, actual, limits, &is_told));
-            }
+        let elements = outputs.iter().map(|(_, actual)| actual.len()).sum();
+        let mut afar = Self { doubts: Vec::new(), told: 0, elements };
+        for pair in pairs(outputs, expected, |_, _| true) {
+            let Some(limits) = limits.get(pair.number) else { continue };
+            let is_told = |i: usize| is_asked(pair.reference, i) && pair.is_told(i, limits);
+            afar.told += (0..pair.got.len()).filter(|&i| is_told(i)).count();
+            afar.doubts.extend(pair.doubt(limits, &is_told));
         }
         afar
     }
@@ -170,44 +176,99 @@ impl std::fmt::Display for Afar {
     }
 }
 
-/// What is suspect in one output, of the elements that can be.
-fn doubt(
-    name: &str,
-    reference: &Bounded,
-    actual: &Tensor,
-    limits: &Limits,
-    can_be: &dyn Fn(usize) -> bool,
-) -> Option<Doubt> {
-    if reference.is_open || !actual.dtype().is_float() {
-        return None;
+/// An output of an answer beside the reference's.
+struct Pair<'a> {
+    /// Which output of the model it is.
+    number: usize,
+    name: &'a str,
+    reference: &'a Bounded,
+    expected: Vec<f64>,
+    got: Vec<f64>,
+    /// The root mean square of the reference's values.
+    size: f64,
+}
+
+/// The outputs of an answer of which distances can be told: floats of the right number.
+fn pairs<'a>(
+    outputs: &'a [(String, Tensor)],
+    expected: &'a Expected<'_>,
+    is_asked: impl Fn(usize, &Bounded) -> bool,
+) -> Vec<Pair<'a>> {
+    let named = expected.names.iter().zip(expected.outputs).enumerate();
+    let pair = |(number, (name, reference)): (usize, (&'a String, &'a Bounded))| {
+        let (_, actual) = outputs.iter().find(|(other, _)| other == name)?;
+        let is_comparable = actual.dtype().is_float() && actual.len() == reference.tensor.len();
+        let is_told = is_comparable && !reference.is_open && is_asked(number, reference);
+        is_told.then(|| Pair {
+            number,
+            name,
+            reference,
+            expected: reference.tensor.to_f64s(),
+            got: actual.to_f64s(),
+            size: root_mean_square(&reference.tensor),
+        })
+    };
+    named.filter_map(pair).collect()
+}
+
+impl Pair<'_> {
+    fn is_defined(&self, i: usize) -> bool {
+        self.reference.undefined.binary_search(&i).is_err()
     }
-    let mut worst: Option<(f64, Doubt)> = None;
-    let mut suspects = 0;
-    for (index, (expected, got)) in reference.tensor.to_f64s().into_iter().zip(actual.to_f64s()).enumerate() {
-        let (bound, limit, distance) =
-            (reference.error_at(index), limits.among_all(index), (got - expected).abs());
-        // A NaN is at no distance, and good implementations have none where the reference has a number.
-        let is_near = !expected.is_finite() || distance <= limit;
-        if is_near || !can_be(index) {
-            continue;
-        }
-        suspects += 1;
-        let factor = if distance.is_nan() { f64::INFINITY } else { distance / limit };
-        if worst.as_ref().is_none_or(|(most, _)| factor > *most) {
-            let found = Doubt {
-                output: name.to_owned(),
-                index,
-                got: format!("{got:?}"),
-                expected: format!("{expected:?}"),
-                limit: format!("{limit:e}"),
-                bound: format!("{bound:e}"),
-                suspects,
-                elements: actual.len(),
-            };
-            worst = Some((factor, found));
-        }
+
+    /// Whether good implementations have a limit for a defined element that is narrower than the output's values.
+    fn is_told(&self, i: usize, limits: &Limits) -> bool {
+        self.is_defined(i) && limits.among_all(i) < self.size
     }
-    worst.map(|(_, worst)| Doubt { suspects, ..worst })
+
+    /// Whether bounds say nothing of a defined element, and it is no number where the reference has one, or further from that than
+    /// values are large.
+    fn is_astray(&self, i: usize) -> bool {
+        let is_undecidable = self.reference.error_at(i) == f64::INFINITY && self.is_defined(i);
+        // A NaN is at no distance.
+        let is_near = |distance: f64| distance <= self.size;
+        is_undecidable && self.expected[i].is_finite() && !is_near(self.distance(i))
+    }
+
+    /// How far an element is from the reference's. An infinity is as far as the least number that rounds to it.
+    fn distance(&self, i: usize) -> f64 {
+        let format = self.reference.tensor.dtype().float();
+        let beyond = |format: FloatFormat| {
+            let max = format.max_finite();
+            (max + format.ulp(max) / 2.0).copysign(self.got[i])
+        };
+        let got = format.filter(|_| self.got[i].is_infinite()).map_or(self.got[i], beyond);
+        (got - self.expected[i]).abs()
+    }
+
+    /// What is suspect, of the elements that can be.
+    fn doubt(&self, limits: &Limits, can_be: &dyn Fn(usize) -> bool) -> Option<Doubt> {
+        let mut worst: Option<(f64, usize)> = None;
+        let mut suspects = 0;
+        for (index, expected) in self.expected.iter().enumerate() {
+            let (limit, distance) = (limits.among_all(index), self.distance(index));
+            let is_told = expected.is_finite() && limits.are_about(index, *expected);
+            // A NaN is at no distance, and good implementations have none where the reference has a number.
+            if !is_told || distance <= limit || !can_be(index) {
+                continue;
+            }
+            suspects += 1;
+            let factor = if distance.is_nan() { f64::INFINITY } else { distance / limit };
+            if worst.is_none_or(|(most, _)| factor > most) {
+                worst = Some((factor, index));
+            }
+        }
+        worst.map(|(_, index)| Doubt {
+            output: self.name.to_owned(),
+            index,
+            got: format!("{:?}", self.got[index]),
+            expected: format!("{:?}", self.expected[index]),
+            limit: format!("{:e}", limits.among_all(index)),
+            bound: format!("{:e}", self.reference.error_at(index)),
+            suspects,
+            elements: self.got.len(),
+        })
+    }
 }
 
 #[cfg(test)]
@@ -215,33 +276,65 @@ mod tests {
     use interp::{Accumulators, Profile, Taps, Tier, evaluate, limits};
     use ir::{DType, Stream, Type, Value};
     use ops::linear::MatMul;
+    use ops::movement::Concat;
     use ops::{Graph, Model};
     use rand::RngExt;
 
     use super::*;
+    use crate::assess;
 
-    /// What is said of an answer whose elements are made of the right ones. A vector goes through 100 layers of random weights that leave it about
-    /// as long as it is; its bound is wider after each, and infinite in the end.
-    fn said(off: impl Fn(f64) -> f64) -> Afar {
+    /// A vector goes through 100 layers of random weights that leave it about as long as it is; its bound is wider after each, and
+    /// infinite in the end. That is one output, and another has the vector itself before it.
+    fn deep() -> (Model, [Tensor; 1]) {
         let mut rng = Stream::new(7).rng();
         let mut graph = Graph::new();
         let weight = move |_| rng.random_range(-0.433..0.433);
         let layer = graph.constant(Tensor::from_f64_fn(&Type::new(DType::F32, [16, 16]), weight));
-        let mut last = graph.variable("x", Type::new(DType::F32, [1, 16]));
+        let first = graph.variable("x", Type::new(DType::F32, [1, 16]));
+        let mut last = first;
         for _ in 0..100 {
             last = Value::new(graph.operator(MatMul.into(), &[Some(last), Some(layer)]).expect("it fits"), 0);
         }
         graph.output("y", last);
-        let model = Model::new(21, graph);
-        let x = [Tensor::from_f64_fn(&Type::new(DType::F32, [1, 16]), |i| 0.3 + 0.1 * i as f64)];
+        let beside = graph.operator(Concat { axis: 1 }.into(), &[Some(first), Some(last)]).expect("it fits");
+        graph.output("beside", Value::new(beside, 0));
+        let x = Tensor::from_f64_fn(&Type::new(DType::F32, [1, 16]), |i| 0.3 + 0.1 * i as f64);
+        (Model::new(21, graph), [x])
+    }
+
+    /// The reference's outputs, how far good implementations are from them, and an answer made of the right one.
+    fn answered(off: impl Fn(usize, f64) -> f64) -> (Vec<Bounded>, Vec<Limits>, Vec<(String, Tensor)>) {
+        let (model, x) = deep();
         let outputs = evaluate(&model, &x, &Profile::DECLARED, Taps::Outputs).expect("a reference").outputs;
         let tier = Tier::new(&Profile::DECLARED, Accumulators::default());
         let limits = limits(&model, &x, &tier).expect("limits");
-        let got = Tensor::from_f64_fn(&outputs[0].tensor.ty(), |i| off(outputs[0].tensor.to_f64s()[i]));
-        let names = ["y".to_owned()];
-        let expected = Expected { names: &names, outputs: &outputs, profile: &Profile::DECLARED };
+        let given = model.graph.outputs.iter().zip(&outputs).map(|(output, right)| {
+            let values = right.tensor.to_f64s();
+            (output.name.clone(), Tensor::from_f64_fn(&right.tensor.ty(), |i| off(i, values[i])))
+        });
+        let given = given.collect();
+        (outputs, limits, given)
+    }
+
+    /// What is said of the first output.
+    fn said(off: impl Fn(f64) -> f64) -> Afar {
+        let (outputs, limits, given) = answered(|_, y| off(y));
+        let expected =
+            Expected { names: &["y".to_owned()], outputs: &outputs[..1], profile: &Profile::DECLARED };
         assert_eq!(outputs[0].undecidable(), 16, "{:?}", outputs[0].error);
-        Afar::of(&[("y".to_owned(), got)], &expected, &limits)
+        Afar::of(&given[..1], &expected, &limits[..1])
+    }
+
+    /// What is suspect of the second output.
+    fn doubted(off: impl Fn(usize, f64) -> f64) -> Vec<Doubt> {
+        let (outputs, limits, given) = answered(off);
+        let expected =
+            Expected { names: &["beside".to_owned()], outputs: &outputs[1..], profile: &Profile::DECLARED };
+        assert_eq!(outputs[1].undecidable(), 16, "{:?}", outputs[1].error);
+        let outcome = Outcome::Outputs(given[1..].to_vec());
+        let assessment = assess("engine", "all", &outcome, &expected);
+        assert_eq!(assessment.verdict, Verdict::Pass);
+        assessment.doubts(&outcome, &expected, |_| limits[1..].into())
     }
 
     #[test]
@@ -255,5 +348,26 @@ mod tests {
             let far = said(|_| none);
             assert_eq!((far.doubts.len(), far.doubts[0].suspects), (1, 16), "{far}");
         }
+    }
+
+    #[test]
+    fn what_is_astray_beside_decided_elements_is_suspect() {
+        assert_eq!(doubted(|_, y| y), []);
+        // Of an error that is no larger than the values nothing is said.
+        assert_eq!(doubted(|i, y| if i < 16 { y } else { 1.01 * y }), []);
+        for none in [f64::NAN, f64::INFINITY, -1e9] {
+            let doubts = doubted(|i, y| if i == 20 { none } else { y });
+            let [doubt] = &doubts[..] else { panic!("{none}: {doubts:?}") };
+            assert_eq!((doubt.index, doubt.suspects, doubt.elements), (20, 1, 32), "{none}: {doubt}");
+        }
+    }
+
+    #[test]
+    fn an_infinity_is_as_far_as_the_least_number_that_rounds_to_it() {
+        let top = |value| Tensor::from_f64_fn(&Type::new(DType::F16, [1]), |_| value);
+        let right = [Bounded::within(top(65504.0), vec![f64::INFINITY])];
+        let expected = Expected { names: &["y".to_owned()], outputs: &right, profile: &Profile::DECLARED };
+        let given = [("y".to_owned(), top(f64::INFINITY))];
+        assert_eq!(pairs(&given, &expected, |_, _| true)[0].distance(0), 16.0);
     }
 }

@@ -6,9 +6,10 @@
 
 use interp::Mismatch;
 use ir::Tensor;
-use worker::Outcome;
+use worker::{Outcome, Stage};
 
 use crate::differential::{self, Expected, error_shape, fault_symptom};
+use crate::message::normalise;
 use crate::signature::Symptom;
 use crate::verdict::{Verdict, Why};
 
@@ -52,9 +53,16 @@ impl Twice<'_> {
         }
         let judge = |outcome| differential::judge(self.backend, self.level, outcome, expected);
         match judge(self.first) {
+            // A crash is no consequence of numbers that are wrong.
+            Verdict::Bug(_) if self.fails_anew() => judge(self.second),
             Verdict::Bug(_) => Verdict::Incomparable(Why::Undecided("the first answer is wrong".to_owned())),
             Verdict::Pass | Verdict::Incomparable(_) => judge(self.second),
         }
+    }
+
+    /// Whether the second answer alone is a fault.
+    fn fails_anew(&self) -> bool {
+        !matches!(self.first, Outcome::Fault(_)) && matches!(self.second, Outcome::Fault(_))
     }
 
     fn bug(&self, symptom: Symptom, detail: String) -> Verdict {
@@ -63,20 +71,22 @@ impl Twice<'_> {
 
     /// What the answer that is worse shows.
     fn odd_one(&self) -> Symptom {
-        let nothing = Expected { names: &[], outputs: &[], profile: &interp::Profile::DECLARED };
-        let shown = [self.second, self.first].into_iter().find_map(|outcome| match outcome {
+        let fault = |outcome: &Outcome| match outcome {
             Outcome::Fault(fault) => Some(fault_symptom(fault)),
-            _ => None,
-        });
-        let refused = || {
-            [self.second, self.first].into_iter().find_map(|outcome| {
-                match differential::judge(self.backend, self.level, outcome, &nothing) {
-                    Verdict::Bug(finding) => Some(finding.symptom),
-                    Verdict::Pass | Verdict::Incomparable(_) => None,
-                }
-            })
+            Outcome::Outputs(_) | Outcome::Rejected { .. } | Outcome::Unsupported { .. } => None,
         };
-        shown.or_else(refused).unwrap_or(Symptom::MissingOutput)
+        let refusal = |outcome: &Outcome| match outcome {
+            Outcome::Rejected { stage, message } => {
+                Some(Symptom::Rejected { stage: *stage, message: normalise(message) })
+            }
+            Outcome::Unsupported { why } => {
+                Some(Symptom::Rejected { stage: Stage::Load, message: normalise(why) })
+            }
+            Outcome::Outputs(_) | Outcome::Fault(_) => None,
+        };
+        let both = || [self.second, self.first].into_iter();
+        // Two sets of outputs are compared elsewhere.
+        both().find_map(fault).or_else(|| both().find_map(refusal)).unwrap_or(Symptom::MissingOutput)
     }
 }
 
@@ -163,5 +173,34 @@ mod tests {
             let Verdict::Bug(finding) = judge(first, second) else { panic!("{first:?} {second:?}") };
             assert!(matches!(finding.symptom, Symptom::Fault { .. }), "{finding:?}");
         }
+    }
+
+    #[test]
+    fn what_is_lacked_once_is_a_refusal_that_comes_and_goes() {
+        let lacks = Outcome::Unsupported { why: "Softsign of f64 is not supported".to_owned() };
+        let says = "operator not implemented".to_owned();
+        let refuses = Outcome::Rejected { stage: Stage::Run, message: says };
+        for other in [&lacks, &refuses] {
+            let Verdict::Bug(finding) = judge(&outputs([1.0, 2.0]), other) else { panic!("{other:?}") };
+            assert!(matches!(finding.symptom, Symptom::Rejected { .. }), "{finding:?}");
+        }
+    }
+
+    #[test]
+    fn a_crash_with_other_threads_is_told_though_the_first_answer_is_wrong() {
+        let right = Tensor::from_f64_fn(&Type::new(DType::F32, [2]), |_| 1.0);
+        let reference = [interp::Bounded::within(right, Vec::new())];
+        let names = ["y".to_owned()];
+        let expected = Expected { names: &names, outputs: &reference, profile: &interp::Profile::TIGHT };
+        let by_bounds = |first: &Outcome, second: &Outcome| {
+            Twice { backend: "engine", level: "all", first, second }.judge_by_bounds(&expected)
+        };
+        let (right, wrong, crashes) =
+            (outputs([1.0, 1.0]), outputs([1.0, 2.0]), Outcome::Fault(Fault::Exit { code: 3 }));
+        for first in [&right, &wrong] {
+            assert!(matches!(by_bounds(first, &crashes), Verdict::Bug(_)), "{first:?}");
+        }
+        assert!(matches!(by_bounds(&right, &wrong), Verdict::Bug(_)));
+        assert!(matches!(by_bounds(&wrong, &outputs([1.0, 3.0])), Verdict::Incomparable(Why::Undecided(_))));
     }
 }

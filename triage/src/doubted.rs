@@ -29,7 +29,7 @@ pub fn is_taken_apart(index: u64) -> bool {
     index < FIRST || index.is_multiple_of(ONE_IN)
 }
 
-/// An answer that is right, and suspect.
+/// An answer that is not wrong, and suspect.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Doubted {
     /// The outputs with suspect elements; one at least.
@@ -70,7 +70,7 @@ impl std::fmt::Display for Doubted {
 }
 
 impl Suspect<'_> {
-    /// What is suspect of a target's answer, if it is right.
+    /// What is suspect of a target's answer, if it is not wrong.
     pub fn doubted(
         &self,
         target: &Target,

@@ -143,6 +143,9 @@ impl Arith for Bound<'_> {
         let total = self.binary(x, y, |x, y| x + y, self.profile.rounding, exact, |_| x.error + y.error);
         self.joined(x, y, total)
     }
+    fn foldable(&self, sum: Ball, terms: [Ball; 2]) -> Ball {
+        self.of_two(terms.map(|term| self.operand(term)), sum)
+    }
     fn sub(&self, x: Ball, y: Ball) -> Ball {
         self.add(x, Ball { value: -y.value, ..y })
     }

@@ -35,6 +35,8 @@ const _: () = assert!(size_of::<Ball>() == 32);
 pub enum Open {
     /// That it is within the error, which may be infinite; and the sum of products that it is, if it is one: of one product, or of many.
     Within(Terms),
+    /// That it is an element of a constant of the model, with which optimisers compute beforehand. It is within the error.
+    Constant,
     /// A number that overflowed, or that came of one, in whatever format an implementation computes:
     /// it has the sign of the value, and is infinite or at least this large, which is above 0. The error is
     /// infinite.
@@ -174,7 +176,21 @@ impl Ball {
 
     /// This number as a sum of products. A number without a bound is none: nothing is folded into its terms.
     pub fn with_terms(self, terms: Terms) -> Self {
-        if let Open::Within(_) = self.open { Self { open: Open::Within(terms), ..self } } else { self }
+        match self.open {
+            Open::Within(_) | Open::Constant => Self { open: Open::Within(terms), ..self },
+            Open::Beyond(_) | Open::Undefined => self,
+        }
+    }
+
+    /// This number as an element of a constant.
+    #[must_use]
+    pub fn as_constant(self) -> Self {
+        if self.is_exact() { Self { open: Open::Constant, ..self } } else { self }
+    }
+
+    /// Whether it is an element of a constant.
+    pub fn is_constant(self) -> bool {
+        self.open == Open::Constant
     }
 
     /// The least magnitude, where only that and the sign are known.
@@ -187,8 +203,10 @@ impl Ball {
         match self.open {
             Open::Beyond(least) if self.value.is_sign_negative() => Some((f64::NEG_INFINITY, -least)),
             Open::Beyond(least) => Some((least, f64::INFINITY)),
-            Open::Within(_) if self.is_known() && !self.value.is_nan() => Some((self.low(), self.high())),
-            Open::Within(_) | Open::Undefined => None,
+            Open::Within(_) | Open::Constant if self.is_known() && !self.value.is_nan() => {
+                Some((self.low(), self.high()))
+            }
+            Open::Within(_) | Open::Constant | Open::Undefined => None,
         }
     }
 

@@ -6,7 +6,7 @@
 //! above the sum. So a sum remembers that magnitude ([`Terms`]), and later steps add what folding them would.
 //!
 //! A product alone is such a sum too: an FMA adds to it before it is rounded, and factors may be multiplied in another
-//! order.
+//! order. So is a sum of a number and a constant: (x + a)·b is made x·b + a·b.
 //!
 //! A factor that all terms of a later sum of products have, because one operand was multiplied by it before, may be moved the other
 //! way, behind that sum. So a product remembers that it is one, too ([`Scaled`]).
@@ -42,7 +42,7 @@ impl Bound<'_> {
         };
         let scaled = self.scaling(product, size, grain);
         let terms = Terms { size, grain, roundings: sum.terms().roundings + BY_FACTOR, scaled };
-        self.folded(sum, product, terms, BY_FACTOR, 0.0)
+        self.folded(sum, self.unless_terms_overflow(product, size), terms, BY_FACTOR, 0.0)
     }
 
     /// The product x·y as a sum of one term, which a later addition may take without the rounding between (an FMA).
@@ -56,6 +56,19 @@ impl Bound<'_> {
         let size = product.value.abs() + product.error;
         let terms = Terms { size, roundings: 1, grain, scaled: self.scaling(product, size, grain) };
         product.with_terms(terms)
+    }
+
+    /// The sum of x and y, or their difference, as one of two terms: where one is a constant, a later factor may be multiplied into both.
+    pub(super) fn of_two(&self, [x, y]: [Ball; 2], total: Ball) -> Ball {
+        let is_sum = x.terms().is_sum() || y.terms().is_sum();
+        let may_fold = self.profile.folds && (x.is_constant() || y.is_constant());
+        if !may_fold || is_sum || !total.is_known() || !total.value.is_finite() {
+            return total;
+        }
+        let are_exact = x.is_exact() && y.is_exact();
+        let grain = if are_exact { sums::grain(x.value).min(sums::grain(y.value)) } else { i16::MIN };
+        let size = x.reach() + y.reach();
+        total.with_terms(Terms { size, roundings: 1, grain, scaled: Scaled::No })
     }
 
     /// What a product of this size and grain is for later sums.
@@ -74,7 +87,14 @@ impl Bound<'_> {
         let more = BY_FACTOR + 1;
         let (grain, scaled) = (i16::MIN, Scaled::Rounded);
         let terms = Terms { size, grain, roundings: x.terms().roundings + more, scaled };
-        self.folded(x, quotient, terms, more, 0.0)
+        self.folded(x, self.unless_terms_overflow(quotient, size), terms, more, 0.0)
+    }
+
+    /// A finite number, unless terms whose magnitudes come to `size` are among it of which those of one sign alone overflow.
+    fn unless_terms_overflow(&self, step: Ball, size: f64) -> Ball {
+        let of_one_sign = f64::midpoint(size, step.value.abs());
+        let is_finite = step.is_known() && step.value.is_finite();
+        if is_finite && of_one_sign > self.format.max_finite() { Ball::unknown(step.value) } else { step }
     }
 
     /// The ball of x+y, with y as a first term of x or the other way round.
@@ -106,7 +126,8 @@ impl Bound<'_> {
         let extra = if sum.is_exact() {
             self.growth(terms.roundings) * terms.size
         } else {
-            self.growth(roundings) * terms.size + self.growth(terms.roundings) * new
+            let before = self.growth(terms.roundings);
+            self.growth(roundings) * (1.0 + before) * terms.size + before * new
         };
         if extra == 0.0 {
             return step.with_terms(terms);

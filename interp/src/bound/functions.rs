@@ -176,7 +176,6 @@ impl Bound<'_> {
             Accuracy::Ulp(n) => ulps(n),
             Accuracy::Formula { abs: e } => absolute(e),
             Accuracy::Slope { base, per_unit, least } => ulps((base + per_unit * magnitude).max(least)),
-            Accuracy::Near { low, high, abs, .. } if inside(low, high) => absolute(abs),
             Accuracy::Near { low, high, ulp, .. } if x.high() < low || x.low() > high => ulps(ulp),
             Accuracy::Either { ulp, abs } | Accuracy::Near { abs, ulp, .. } => {
                 wider(ulps(ulp), absolute(abs))
@@ -215,16 +214,31 @@ impl Bound<'_> {
                 let t = self.function(Fun::Exp, self.neg(self.abs(x)));
                 self.add(self.max(x, self.real(0.0)), self.function(Fun::Log, self.add(one, t)))
             }
-            Fun::Sqrt
-            | Fun::Exp
-            | Fun::Log
-            | Fun::Sin
-            | Fun::Cos
-            | Fun::Asin
-            | Fun::Acos
-            | Fun::Atan
-            | Fun::Erf
-            | Fun::Erfc => Ball::unknown(f.value(x.value)),
+            Fun::Asin => self.angle(x, self.other_leg(x), f.value(x.value)),
+            Fun::Acos => self.angle(self.other_leg(x), x, f.value(x.value)),
+            Fun::Sqrt | Fun::Exp | Fun::Log | Fun::Sin | Fun::Cos | Fun::Atan | Fun::Erf | Fun::Erfc => {
+                Ball::unknown(f.value(x.value))
+            }
+        }
+    }
+
+    /// √(1 − x²); x² does not exceed 1 where |x| does not.
+    fn other_leg(&self, x: Ball) -> Ball {
+        let rest = self.sub(self.real(1.0), self.mul(x, x));
+        self.function(Fun::Sqrt, self.max(rest, self.real(0.0)))
+    }
+
+    /// The angle whose tangent is y/x, with the error of an arc tangent: the angle is monotone in both.
+    fn angle(&self, y: Ball, x: Ball, value: f64) -> Ball {
+        if !y.is_known() || !x.is_known() {
+            return Ball::unknown(value);
+        }
+        let corners =
+            [y.low(), y.high()].map(|y| [x.low(), x.high()].map(|x| (libm::atan2(y, x) - value).abs()));
+        let carried = corners.into_iter().flatten().fold(0.0, f64::max);
+        match (self.profile.function)(Fun::Atan, self.dtype) {
+            Accuracy::Ulp(n) | Accuracy::Either { ulp: n, .. } => self.rounded(value, carried, n),
+            _ => Ball::unknown(value),
         }
     }
 

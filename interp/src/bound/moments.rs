@@ -15,9 +15,21 @@ impl Bound<'_> {
         terms.saturating_sub(1).min(terms / parts + 2 * parts - 2)
     }
 
-    /// The mean of `count` terms. A running mean rounds three times for each term, but what it rounds at the k-th
-    /// counts only k/n: the errors add up to no more than n + 4 roundings of a sum; so do those of a second pass,
-    /// whose terms are what the first one left. Neither is exact because the sum of the terms is.
+    /// How often a term is rounded on its way into a mean: added up and divided once, or corrected by a second pass, whose terms are
+    /// what the first one left. A running mean rounds a difference, a quotient and a sum for each term, but what it rounds at the k-th
+    /// counts only k/n: n − 1 + 2·(1 + ½ + … + 1/(n−1)) roundings in all, with quotients rounded to nearest.
+    fn averaging(&self, terms: u32) -> u32 {
+        let at_once = self.summing(terms) + 5;
+        if !self.profile.running_variance || terms < 2 {
+            return at_once;
+        }
+        let others = f64::from(terms - 1);
+        // Above the harmonic number (Euler's constant is 0.57721…).
+        let harmonic = libm::log(others) + 0.5773 + 0.5 / others;
+        at_once.max((others + 2.0 * harmonic).ceil() as u32)
+    }
+
+    /// The mean of `count` terms. It is not exact because their sum is.
     pub(super) fn long_mean(&self, terms: impl Iterator<Item = Ball>, count: usize) -> Ball {
         let mut sum = Sum::new();
         terms.for_each(|x| sum.take(self.operand(x), self));
@@ -26,7 +38,7 @@ impl Bound<'_> {
             self.finish(&sum, 0)
         } else {
             sum.grain = i32::MIN / 2;
-            self.finish(&sum, self.summing(sum.terms) + 5)
+            self.finish(&sum, self.averaging(sum.terms))
         };
         // A running mean subtracts an infinity from itself, or numbers of either sign that are as large as any.
         let is_open = total.value.is_infinite() || total.is_beyond();

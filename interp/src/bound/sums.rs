@@ -191,7 +191,8 @@ impl Bound<'_> {
         if sum.size + by_growth >= self.first_beyond {
             return self.overflowing_sum(sum, value, growth);
         }
-        let joined = sum.joined * TWICE_ROUNDED;
+        // The parts of a term go through the roundings of the term and of the sum.
+        let joined = sum.joined * (1.0 + growth) * TWICE_ROUNDED;
         // A single addition is off by a fraction of its result, not of its operands.
         let local = if roundings == 1 && sum.terms == 2 {
             let ulp = self.format.ulp(value.abs() + sum.carried);

@@ -17,21 +17,31 @@ const FEW: f64 = 64.0;
 
 /// How far good implementations are from the elements of one output. By default nothing can be said of any.
 #[derive(Clone, Default, PartialEq, Debug)]
-pub struct Limits(Vec<f64>);
+pub struct Limits {
+    /// What good implementations have, but for their errors.
+    values: Vec<f64>,
+    errors: Vec<f64>,
+}
 
 impl Limits {
     /// How far they are from the element at a row-major position: infinitely far where nothing can be said. It may be more than
     /// the bound allows.
     pub fn at(&self, i: usize) -> f64 {
-        self.0.get(i).copied().unwrap_or(f64::INFINITY)
+        self.errors.get(i).copied().unwrap_or(f64::INFINITY)
     }
 
     /// How far they are from that element, where all elements are looked at and the furthest is told. Of many some are unlucky:
     /// one in 16,000 is beyond four deviations, a dozen in a picture of ResNet. So the limit grows with the number of
     /// elements, as the tail of a normal distribution falls: of a tensor of any size no more are beyond than of 64.
     pub fn among_all(&self, i: usize) -> f64 {
-        let more = (self.0.len() as f64 / FEW).max(1.0);
+        let more = (self.errors.len() as f64 / FEW).max(1.0);
         self.at(i) * (1.0 + 2.0 * more.ln() / DEVIATIONS.powi(2)).sqrt()
+    }
+
+    /// Whether they are about a number that a reference has for an element. Beside a jump they may be about what is on its other side, and
+    /// then they say nothing of that number.
+    pub fn are_about(&self, i: usize, number: f64) -> bool {
+        self.values.get(i).is_some_and(|value| (value - number).abs() <= self.at(i))
     }
 
     /// Whether an element may be beyond its limit that is so many ULP away from the reference's.
@@ -68,5 +78,6 @@ pub fn limits_of(
 
 fn of_output(data: &Data<Balls<'_>>, dtype: DType) -> Limits {
     let (Data::Real(a), Some(format)) = (data, dtype.float()) else { return Limits::default() };
-    Limits(a.iter().map(|x| x.error.max(LEAST_ULPS * format.ulp(x.value))).collect())
+    let (values, errors) = a.iter().map(|x| (x.value, x.error.max(LEAST_ULPS * format.ulp(x.value)))).unzip();
+    Limits { values, errors }
 }

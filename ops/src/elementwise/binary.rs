@@ -48,12 +48,12 @@ table! {
     /// a + b.
     ///
     /// Integers wrap.
-    Add: |a, x, y| a.add(x, y), |p, q| Some(p.wrapping_add(q)), COMMUTES,
+    Add: |a, x, y| a.foldable(a.add(x, y), [x, y]), |p, q| Some(p.wrapping_add(q)), COMMUTES,
         [Edge::Meets(1), Edge::Wide, Edge::NonFinite];
     /// a - b.
     ///
     /// Integers wrap.
-    Sub: |a, x, y| a.sub(x, y), |p, q| Some(p.wrapping_sub(q)), ORDERED,
+    Sub: |a, x, y| a.foldable(a.sub(x, y), [x, y]), |p, q| Some(p.wrapping_sub(q)), ORDERED,
         [Edge::Meets(1), Edge::Wide, Edge::NonFinite];
     /// a·b.
     ///

@@ -61,7 +61,7 @@ functions! {
         /// ln Σeˣ along some axes.
         ///
         /// Of nothing it is -∞. What is added is eˣ over its largest, so that nothing overflows; ONNX's function body does not shift, so
-        /// of f64 the result is undecidable where Σeˣ overflows or vanishes. Of integers it is taken in f64 and
+        /// that the result is undecidable where Σeˣ overflows or vanishes in f64. Of integers it is taken in f64 and
         /// truncated, and undefined where that has no integer, or where Σeˣ overflows or vanishes.
         LogSumExp = "ReduceLogSumExp",
     }
@@ -93,7 +93,7 @@ impl ReduceFn {
     }
 
     /// The function on reals of a dtype, of at least one element or with a neutral one for none.
-    fn real<A: Arith>(self, a: &A, xs: &[A::R], dtype: DType) -> A::R {
+    fn real<A: Arith>(self, a: &A, xs: &[A::R]) -> A::R {
         let all = xs.iter().copied();
         match self {
             Self::Sum => a.sum(all),
@@ -106,22 +106,21 @@ impl ReduceFn {
             Self::L1 => a.sum(all.map(|x| a.abs(x))),
             Self::L2 => a.call(Fun::Sqrt, a.dot(all.map(|x| (x, x)))),
             Self::LogSum => a.call(Fun::Log, a.sum(all)),
-            // ONNX's function body casts to f64 and shifts nothing: of f64 alone it overflows.
-            Self::LogSumExp if dtype == DType::F64 => {
-                a.either(log_sum_exp(a, xs), || log_sum_exp_as_defined(a, xs))
+            // ONNX's function body casts to f64 and shifts nothing, so that Σeˣ may overflow or vanish there.
+            Self::LogSumExp => {
+                a.either(log_sum_exp(a, xs), || a.round(log_sum_exp_as_defined(&a.within(DType::F64), xs)))
             }
-            Self::LogSumExp => log_sum_exp(a, xs),
         }
     }
 
     /// The function on integers, not wrapped: so that it is seen where it overflows.
     fn whole<A: Arith>(self, a: &A, zs: &[i128], dtype: DType) -> A::Z {
         let all = zs.iter().copied();
-        let sum = || all.clone().fold(0, plain::plus);
-        let sum_of_squares = || all.clone().fold(0, |s, z| plain::plus(s, plain::times(z, z)));
+        let sum = || WholeSum::of(all.clone());
+        let sum_of_squares = || WholeSum::of(all.clone().map(|z| plain::times(z, z)));
         let Some((low, high)) = dtype.int_range() else { return a.undefined_int() };
         match self {
-            Self::Sum => a.int(sum()),
+            Self::Sum => of_wrapped(a, sum(), dtype, |sum| a.int(sum)),
             // Integer division truncates.
             Self::Mean => of_wrapped(a, sum(), dtype, |sum| match sum.checked_div(zs.len() as i128) {
                 Some(mean) => a.int(mean),
@@ -130,8 +129,8 @@ impl ReduceFn {
             Self::Max => a.int(all.max().unwrap_or(low)),
             Self::Min => a.int(all.min().unwrap_or(high)),
             Self::Prod => a.int(all.fold(1, plain::times)),
-            Self::SumSquare => a.int(sum_of_squares()),
-            Self::L1 => a.int(all.fold(0, |s, z| plain::plus(s, z.abs()))),
+            Self::SumSquare => a.int(sum_of_squares().total()),
+            Self::L1 => a.int(WholeSum::of(all.map(i128::abs)).total()),
             // ONNX's function body casts the sum to f32.
             Self::L2 => of_wrapped(a, sum_of_squares(), dtype, |sum| {
                 let a = &a.within(DType::F32);
@@ -141,7 +140,7 @@ impl ReduceFn {
             // ONNX's function body gives Log an integer, which it does not take; so this is one reading of several.
             Self::LogSum => {
                 let a = &a.within(DType::F64);
-                let sum = a.convert(a.int(dtype.wrap(sum())));
+                let sum = a.convert(a.int(dtype.wrap(sum().total())));
                 a.unspecified_int(a.truncate(a.call(Fun::Log, sum), dtype))
             }
             // ONNX's function body casts to f64, and back what comes of it.
@@ -193,13 +192,38 @@ impl ReduceFn {
 /// So far from 0 the sum of millions of exponentials is a normal number of f64.
 const EXPONENT: f64 = 690.0;
 
-/// A function of a sum of integers as an accumulator of the dtype has it. Where the sum does not fit, accumulators wrap or are
-/// wider, so that this is an overflow too: a number out of range, with the low bits that the wrapped sum leads to. It is made
+/// A sum of integers: what the terms above 0 come to, and those below.
+#[derive(Clone, Copy)]
+struct WholeSum {
+    above: i128,
+    below: i128,
+}
+
+impl WholeSum {
+    fn of(terms: impl Iterator<Item = i128>) -> Self {
+        let add = |Self { above, below }, z: i128| Self {
+            above: plain::plus(above, z.max(0)),
+            below: plain::plus(below, z.min(0)),
+        };
+        terms.fold(Self { above: 0, below: 0 }, add)
+    }
+
+    fn total(self) -> i128 {
+        plain::plus(self.above, self.below)
+    }
+
+    /// Whether every partial sum is an integer of the dtype, in whatever order.
+    fn fits(self, dtype: DType) -> bool {
+        [self.above, self.below].iter().all(|&part| dtype.wrap(part) == part)
+    }
+}
+
+/// A function of a sum of integers as an accumulator of the dtype has it. Where a partial sum may not fit, accumulators wrap, saturate or
+/// are wider, so that this is an overflow too: a number out of range, with the low bits that the wrapped sum leads to. It is made
 /// of several steps, as a wider accumulator gives what is neither those nor an end of the dtype.
-fn of_wrapped<A: Arith>(a: &A, sum: i128, dtype: DType, f: impl FnOnce(i128) -> A::Z) -> A::Z {
-    let wrapped = dtype.wrap(sum);
-    let result = f(wrapped);
-    if wrapped == sum {
+fn of_wrapped<A: Arith>(a: &A, sum: WholeSum, dtype: DType, f: impl FnOnce(i128) -> A::Z) -> A::Z {
+    let result = f(dtype.wrap(sum.total()));
+    if sum.fits(dtype) {
         return result;
     }
     a.exact([result, a.int(1 << dtype.bits())], |[z, beyond]| Some(z + beyond))
@@ -317,9 +341,9 @@ impl Operator for Reduce {
         let axes = rule::accepted(self.reduced(c.data(0).shape().len()));
         let shape = c.extents(0);
         vec![match c.data(0) {
-            Data::Real(x) => Data::Real(lanes::reduce(x, &axes, &shape, |lane| {
-                self.function.real(c.arith, lane, c.dtype(0))
-            })),
+            Data::Real(x) => {
+                Data::Real(lanes::reduce(x, &axes, &shape, |lane| self.function.real(c.arith, lane)))
+            }
             Data::Int(x) => Data::Int(lanes::reduce(x, &axes, &shape, |lane| match c.arith.peek_all(lane) {
                 None => c.arith.unknown_int(),
                 Some(zs) => self.function.whole(c.arith, &zs, c.dtype(0)),
