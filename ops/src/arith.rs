@@ -59,7 +59,7 @@ pub enum Step {
 }
 
 impl Fun {
-    /// The function in `f64`, by `libm`: the same on every platform, within one ULP of `f64`.
+    /// The function in `f64`, by `libm`: the same on every platform, and within a few ULP of `f64`.
     pub fn value(self, x: f64) -> f64 {
         match self {
             Self::Sqrt => libm::sqrt(x),
