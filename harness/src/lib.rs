@@ -37,12 +37,14 @@
 //! | `sent` | models on their way to an engine in another process |
 //! | [`footprint`] | what generated models take: operations and memory |
 //! | [`memory`] | how much memory the machine has |
+//! | [`folder_lock`] | folders that one process alone may write to |
 //! | [`threads`] | work on many items by several threads |
 //! | [`counts`] | adding what was counted by name |
 
 pub mod case;
 pub mod counts;
 pub mod evaluated;
+pub mod folder_lock;
 pub mod footprint;
 pub mod hurry;
 pub mod invalid;
