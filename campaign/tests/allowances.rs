@@ -50,8 +50,8 @@ fn concluded(odd: Odd, text: &str, inputs: &[Tensor], all_defined: bool) -> Verd
     target.profile = &Profile::DECLARED;
     let model: Model = text.parse().expect("a model");
     let suspect = Suspect::new(&model, inputs, target.profile);
-    examined(&target, &model, inputs, |assessed, exam: &Exam<'_>| {
-        suspect.conclude(&target, all_defined, assessed.verdict, exam).expect("a run").0
+    examined(&target, &model, inputs, |_, exam: &Exam<'_>| {
+        suspect.conclude(&target, all_defined, exam).expect("a run").0
     })
 }
 

@@ -86,8 +86,8 @@ fn model(chain: &Chain<'_>) -> (Model, Vec<Tensor>) {
 fn found(mistake: Mistake, chain: &Chain<'_>) -> Vec<Finding> {
     let (target, (model, inputs)) = (target(mistake), model(chain));
     let suspect = Suspect::new(&model, &inputs, target.profile);
-    let peeled = examined(&target, &model, &inputs, |assessed, exam| {
-        suspect.peel(&target, true, assessed.verdict, exam, &|| false).expect("names")
+    let peeled = examined(&target, &model, &inputs, |_, exam| {
+        suspect.peel(&target, true, exam, &|| false).expect("names")
     });
     match peeled {
         Peeled::Nothing(verdict) => panic!("{verdict:?}"),
@@ -153,9 +153,7 @@ fn there_is_no_name_where_a_stop_cuts_it() {
     let (target, (model, inputs)) = (target(FUSING), model(&[("Sin", &[]), ("Neg", &[]), ("Exp", &[])]));
     assert!(matches!(verdict(&target, &model, &inputs), oracles::Verdict::Bug(_)));
     let suspect = Suspect::new(&model, &inputs, target.profile);
-    let cut = examined(&target, &model, &inputs, |assessed, exam| {
-        suspect.peel(&target, true, assessed.verdict, exam, &|| true)
-    });
+    let cut = examined(&target, &model, &inputs, |_, exam| suspect.peel(&target, true, exam, &|| true));
     assert!(matches!(cut, Err(AskError::Stopped)));
 }
 

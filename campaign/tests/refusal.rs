@@ -14,7 +14,7 @@ use onnxsmith_campaign::Store;
 use onnxsmith_campaign::fuzz::{Plan, fuzz};
 use onnxsmith_campaign::store::Identity;
 use ops::{Model, Op};
-use oracles::{Assessment, Verdict, Why};
+use oracles::{Verdict, Why};
 use triage::allowance::Exam;
 use triage::blame::Suspect;
 use verdict::{examined, verdict};
@@ -103,9 +103,7 @@ graph {
         let refused = verdict(target, &model, &inputs);
         assert!(matches!(&refused, Verdict::Bug(finding) if finding.is_refusal()), "{refused:?}");
         let suspect = Suspect::new(&model, &inputs, target.profile);
-        let conclude = |assessed: Assessment, exam: &Exam<'_>| {
-            suspect.conclude(target, true, assessed.verdict, exam).expect("a run").0
-        };
+        let conclude = |_, exam: &Exam<'_>| suspect.conclude(target, true, exam).expect("a run").0;
         examined(target, &model, &inputs, conclude)
     };
     assert_eq!(concluded(by_zero), Verdict::Incomparable(Why::Undefined));

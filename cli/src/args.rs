@@ -2,6 +2,7 @@
 
 mod inputs;
 mod known;
+mod shared;
 mod sweep;
 
 use std::path::PathBuf;
@@ -13,6 +14,7 @@ use interp::Profile;
 
 pub(crate) use self::inputs::Inputs;
 pub(crate) use self::known::{Accept, Known, Migrate};
+use self::shared::{Campaign, CaseJobs, Junit, KnownList, Means, Patience, Relations, Rules};
 pub(crate) use self::sweep::Sweep;
 use crate::bounds::Bounds;
 use crate::value::{duration, jobs, profile, shard, timeout, tolerance, word};
@@ -186,9 +188,8 @@ pub(crate) struct Gen {
     /// Whether cases keep the constraints of the standard.
     #[arg(long, value_enum, default_value_t, value_name = "LEVEL")]
     pub level: Level,
-    /// Break only these rules (names as in docs/violations.md, separated by commas), and draw no case without constraints.
-    #[arg(long, value_delimiter = ',', value_parser = word(), value_name = "NAMES")]
-    pub rules: Vec<String>,
+    #[command(flatten)]
+    pub broken: Rules,
     /// How many threads; what is written does not depend on it.
     #[arg(long, value_name = "N", value_parser = jobs())]
     pub jobs: Option<usize>,
@@ -219,24 +220,20 @@ pub(crate) struct Run {
     /// roundtrip, performance. All questions that apply to a case are asked; see docs/oracles.md.
     #[arg(long, value_delimiter = ',', value_parser = word(), default_value = "differential", value_name = "NAMES")]
     pub oracles: Vec<String>,
-    /// With the oracle metamorphic: only these relations (names as in docs/metamorphic.md, separated by commas).
-    #[arg(long, value_delimiter = ',', value_parser = word(), value_name = "NAMES")]
-    pub relations: Vec<String>,
+    #[command(flatten)]
+    pub related: Relations,
     /// Compare with this relative tolerance instead of the case's own or the derived bounds.
     #[arg(long, value_name = "X", value_parser = tolerance)]
     pub rtol: Option<f64>,
     /// Compare with this absolute tolerance.
     #[arg(long, value_name = "X", value_parser = tolerance)]
     pub atol: Option<f64>,
-    /// How many cases run at the same time.
-    #[arg(long, value_name = "N", value_parser = jobs())]
-    pub jobs: Option<usize>,
-    /// Let the reference take what this machine has, and hours: without it, what is in proportion to the model's weights.
-    #[arg(long)]
-    pub large: bool,
-    /// How long a backend may take for one case.
-    #[arg(long, default_value = "10s", value_parser = timeout, value_name = "TIME")]
-    pub timeout: Duration,
+    #[command(flatten)]
+    pub at_once: CaseJobs,
+    #[command(flatten)]
+    pub means: Means,
+    #[command(flatten)]
+    pub patience: Patience,
 }
 
 /// `corpus`
@@ -251,9 +248,8 @@ pub(crate) struct Corpus {
     /// How many findings run at the same time; without it, one per processor.
     #[arg(long, value_name = "N", value_parser = jobs())]
     pub jobs: Option<usize>,
-    /// How long a backend may take for one case.
-    #[arg(long, default_value = "10s", value_parser = timeout, value_name = "TIME")]
-    pub timeout: Duration,
+    #[command(flatten)]
+    pub patience: Patience,
 }
 
 /// `fuzz`
@@ -269,9 +265,8 @@ pub(crate) struct Fuzz {
     /// the backends have; 60s if neither this nor --cases is given.
     #[arg(long, value_parser = timeout, value_name = "TIME")]
     pub time: Option<Duration>,
-    /// How many cases run at the same time; without it, one per processor.
-    #[arg(long, value_name = "N", value_parser = jobs())]
-    pub jobs: Option<usize>,
+    #[command(flatten)]
+    pub at_once: CaseJobs,
     /// What engines have, in files that `backends --probe ENGINE --out FILE` wrote: these are not tried before the campaign.
     #[arg(long, value_delimiter = ',', value_name = "FILES")]
     pub probed: Vec<PathBuf>,
@@ -281,9 +276,8 @@ pub(crate) struct Fuzz {
     /// Whether cases keep the constraints of the standard.
     #[arg(long, value_enum, default_value_t, value_name = "LEVEL")]
     pub level: Levels,
-    /// Break only these rules (names as in docs/violations.md, separated by commas), and draw no case without constraints.
-    #[arg(long, value_delimiter = ',', value_parser = word(), value_name = "NAMES")]
-    pub rules: Vec<String>,
+    #[command(flatten)]
+    pub broken: Rules,
     /// With --level adaptive: the probability of a valid case at the start, kept between 0.05 and 0.95; 0.6 without it. (In
     /// HirFuzz, p is the probability of level 0, the graphs without constraints.)
     #[arg(long, value_parser = graphgen::amount::share, value_name = "P")]
@@ -296,9 +290,8 @@ pub(crate) struct Fuzz {
     /// to it?); see docs/oracles.md.
     #[arg(long, value_delimiter = ',', value_parser = word(), default_value = "differential", value_name = "NAMES")]
     pub oracles: Vec<String>,
-    /// With the oracle metamorphic: only these relations (names as in docs/metamorphic.md, separated by commas).
-    #[arg(long, value_delimiter = ',', value_parser = word(), value_name = "NAMES")]
-    pub relations: Vec<String>,
+    #[command(flatten)]
+    pub related: Relations,
     /// The campaign's folder: its database and the cases that it found. Without it, the next of onnxsmith-out/run-1, run-2, …
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
@@ -312,15 +305,13 @@ pub(crate) struct Fuzz {
     /// Run only the cases of this shard, such as 1/4. `merge` makes one campaign of all shards' folders.
     #[arg(long, value_parser = shard, value_name = "I/N")]
     pub shard: Option<Shard>,
-    /// How long a backend may take for one case.
-    #[arg(long, default_value = "10s", value_parser = timeout, value_name = "TIME")]
-    pub timeout: Duration,
+    #[command(flatten)]
+    pub patience: Patience,
     /// A list of known findings (TOML); a campaign that finds nothing else exits with 0. Without it, none is known.
     #[arg(long, value_name = "FILE")]
     pub known: Option<PathBuf>,
-    /// Write the findings as JUnit XML.
-    #[arg(long, value_name = "FILE")]
-    pub junit: Option<PathBuf>,
+    #[command(flatten)]
+    pub junit: Junit,
     #[command(flatten)]
     pub bounds: Bounds,
 }
@@ -334,32 +325,27 @@ pub(crate) struct Merge {
     /// The folder of the merged campaign.
     #[arg(long, value_name = "DIR")]
     pub out: PathBuf,
-    /// A list of known findings (TOML), as for `fuzz`.
-    #[arg(long, value_name = "FILE")]
-    pub known: Option<PathBuf>,
-    /// Write the findings as JUnit XML.
-    #[arg(long, value_name = "FILE")]
-    pub junit: Option<PathBuf>,
+    #[command(flatten)]
+    pub known: KnownList,
+    #[command(flatten)]
+    pub junit: Junit,
 }
 
 /// `report`
 #[derive(ClapArgs, Debug)]
 pub(crate) struct Report {
-    /// The campaign's folder.
-    #[arg(value_name = "DIR")]
-    pub campaign: PathBuf,
+    #[command(flatten)]
+    pub campaign: Campaign,
     /// Write a page that needs nothing else.
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
     /// Write an issue for each cause that is not known, with its model and programs that show the fault, to a folder of its own.
     #[arg(long, value_name = "DIR")]
     pub markdown: Option<PathBuf>,
-    /// Write the findings as JUnit XML.
-    #[arg(long, value_name = "FILE")]
-    pub junit: Option<PathBuf>,
-    /// A list of known findings (TOML), as for `fuzz`.
-    #[arg(long, value_name = "FILE")]
-    pub known: Option<PathBuf>,
+    #[command(flatten)]
+    pub junit: Junit,
+    #[command(flatten)]
+    pub known: KnownList,
     /// How alike engines' messages must be to have one cause, from 0 to 1.
     #[arg(long, default_value_t = oracles::cause::ALIKE, value_parser = graphgen::amount::share, value_name = "SHARE")]
     pub alike: f64,
@@ -368,15 +354,13 @@ pub(crate) struct Report {
 /// `watch`
 #[derive(ClapArgs, Debug)]
 pub(crate) struct Watch {
-    /// The campaign's folder.
-    #[arg(value_name = "DIR")]
-    pub campaign: PathBuf,
+    #[command(flatten)]
+    pub campaign: Campaign,
     /// How often to look.
     #[arg(long, default_value = "1s", value_parser = timeout, value_name = "TIME")]
     pub every: Duration,
-    /// A list of known findings (TOML), as for `fuzz`.
-    #[arg(long, value_name = "FILE")]
-    pub known: Option<PathBuf>,
+    #[command(flatten)]
+    pub known: KnownList,
 }
 
 /// `blame`
@@ -395,9 +379,8 @@ pub(crate) struct Blame {
     /// Judge the model end to end, and no operator.
     #[arg(long)]
     pub whole: bool,
-    /// Let the reference take what this machine has, and hours: without it, what is in proportion to the model's weights.
-    #[arg(long)]
-    pub large: bool,
+    #[command(flatten)]
+    pub means: Means,
     /// How long a backend may take for one run.
     #[arg(long, default_value = "60s", value_parser = timeout, value_name = "TIME")]
     pub timeout: Duration,
@@ -426,9 +409,8 @@ pub(crate) struct Reduce {
     /// How many smaller cases run at the same time; without it, one per processor. The result does not depend on it.
     #[arg(long, value_name = "N", value_parser = jobs())]
     pub jobs: Option<usize>,
-    /// How long a backend may take for one case.
-    #[arg(long, default_value = "10s", value_parser = timeout, value_name = "TIME")]
-    pub timeout: Duration,
+    #[command(flatten)]
+    pub patience: Patience,
 }
 
 /// `backends`

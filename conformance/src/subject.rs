@@ -5,10 +5,11 @@ use std::path::Path;
 use std::time::Duration;
 
 use harness::Target;
+use harness::evaluated::Evaluated;
 use harness::target::open;
-use interp::{Comparison, Taps, evaluate};
+use interp::Comparison;
 use ir::{DType, Interface};
-use oracles::{Expected, Verdict, Why, assess};
+use oracles::{Assessment, Expected, Verdict, Why};
 use triage::allowance::Exam;
 use triage::blame::Suspect;
 use triage::known::{Date, Known};
@@ -92,11 +93,10 @@ impl Subject {
         let runs = runs.map_err(|e| e.to_string())?;
         let Some(profile) = self.levels.first().map(|target| target.profile) else { return Ok(Vec::new()) };
         let inputs = problem.tensors();
-        let right = evaluate(&problem.model, &inputs, profile, Taps::Outputs).map_err(|e| e.to_string())?;
-        let names: Vec<String> = interface.outputs.into_iter().map(|wanted| wanted.name).collect();
+        let right = Evaluated::of(&problem.model, &inputs, profile).map_err(|e| e.to_string())?;
         let solution = Solution {
             subject: self,
-            expected: Expected { names: &names, outputs: &right.outputs, profile },
+            expected: right.expected(),
             is_defined: right.is_defined(),
             suspect: Suspect::new(&problem.model, &inputs, profile),
             entries: self.lacking.of(problem),
@@ -126,9 +126,9 @@ struct Solution<'a> {
 
 impl Solution<'_> {
     fn answer(&self, target: &Target, outcome: &Outcome) -> Result<ProblemResult, AskError> {
-        let assessed = assess(&target.backend, &target.level, outcome, &self.expected);
-        let exam = Exam::new(target, outcome, "", &self.expected);
-        let peeled = self.suspect.peel(target, self.is_defined, assessed.verdict, &exam, &|| false)?;
+        let Assessment { verdict, comparisons } = target.assess(outcome, &self.expected);
+        let exam = Exam::of(target, outcome, "", &self.expected, verdict);
+        let peeled = self.suspect.peel(target, self.is_defined, &exam, &|| false)?;
         Ok(match &peeled {
             Peeled::Nothing(Verdict::Incomparable(Why::Unsupported(said))) => self.of_what_lacks(said),
             // What fails before it comes to what is lacking does not do that.
@@ -136,9 +136,7 @@ impl Solution<'_> {
                 let entries: Vec<String> = self.entries.iter().map(LackEntry::to_string).collect();
                 ProblemResult::Unexpected(format!("it does what it is listed to lack: {entries:?}"))
             }
-            Peeled::Nothing(_) | Peeled::Found(..) => {
-                self.of_what_runs(target, peeled, &assessed.comparisons)
-            }
+            Peeled::Nothing(_) | Peeled::Found(..) => self.of_what_runs(target, peeled, &comparisons),
         })
     }
 

@@ -14,13 +14,13 @@ use campaign::fuzz::{Plan, fuzz};
 use campaign::store::Identity;
 use campaign::{Shard, Store};
 use graphgen::Settings;
+use harness::evaluated::Evaluated;
 use harness::invalid::schedule::{Choice, Levels};
 use harness::{Maker, Target};
 use harness::{case, reference, threads};
-use interp::Taps;
 use ir::Stream;
 use onnx::{CaseFolder, Imported};
-use oracles::{Expected, Verdict, cause};
+use oracles::{Verdict, cause};
 use rand::seq::SliceRandom;
 use serde_json::{Value, json};
 use triage::folder::About;
@@ -186,13 +186,11 @@ pub(crate) fn explain(path: &Path, alone: &[(&'static PlantedFault, Target)]) ->
     let inputs = reference::bind(&model, &inputs).map_err(anyhow::Error::msg)?;
     let named = case::named(&model, inputs.clone());
     let operators: Vec<&str> = case::operators(&model).map(|(name, _)| name).collect();
-    let names: Vec<String> = model.graph.outputs.iter().map(|o| o.name.clone()).collect();
     let mut faults = Vec::new();
     for (fault, target) in alone.iter().filter(|(fault, _)| operators.contains(&fault.operator)) {
-        let reference = interp::evaluate(&model, &inputs, target.profile, Taps::Outputs)?;
+        let evaluated = Evaluated::of(&model, &inputs, target.profile)?;
         let ran = target.run(&folder.model, &named, &interface)?;
-        let expected = Expected { names: &names, outputs: &reference.outputs, profile: target.profile };
-        if let Verdict::Bug(_) = oracles::judge(&target.backend, &target.level, &ran.outcome, &expected) {
+        if let Verdict::Bug(_) = target.judge(&ran.outcome, &evaluated.expected()) {
             faults.push(*fault);
         }
     }

@@ -1,10 +1,11 @@
 //! Who decides whether an answer is wrong: bounds derived for each element, under each accuracy profile, or a constant for all.
 
 use anyhow::{Context, Result};
+use harness::evaluated::Evaluated;
 use harness::{Case, case};
-use interp::{Bounded, Profile, Taps};
+use interp::Profile;
 use ir::Tensor;
-use oracles::{Expected, Finding, Verdict};
+use oracles::{Finding, Verdict};
 use worker::Outcome;
 
 use crate::unseen::Seen;
@@ -66,9 +67,8 @@ pub(crate) struct Opinion {
 
 /// What is expected on a case, under each profile.
 pub(crate) struct Reference {
-    names: Vec<String>,
-    /// The outputs with bounds under each of [`PROFILES`]. Their values are the same.
-    outputs: [Vec<Bounded>; PROFILES.len()],
+    /// The outputs with bounds under each of [`PROFILES`]. Their names and values are the same.
+    evaluated: [Evaluated; PROFILES.len()],
     all_defined: bool,
 }
 
@@ -77,18 +77,16 @@ impl Reference {
     pub(crate) fn of(case: &Case) -> Result<Self> {
         let inputs = case::tensors(&case.inputs);
         let evaluate = |profile| {
-            let evaluation = interp::evaluate(&case.model, &inputs, profile, Taps::Outputs);
-            let outputs = evaluation.with_context(|| format!("case {} has no reference", case.index));
-            outputs.map(|evaluation| evaluation.outputs)
+            let evaluated = Evaluated::of(&case.model, &inputs, profile);
+            evaluated.with_context(|| format!("case {} has no reference", case.index))
         };
         let [tight, declared, wgsl] = PROFILES.map(evaluate);
-        let names = case::outputs(&case.model).into_iter().map(|(name, _)| name).collect();
-        Ok(Self { names, outputs: [tight?, declared?, wgsl?], all_defined: case.all_defined })
+        Ok(Self { evaluated: [tight?, declared?, wgsl?], all_defined: case.all_defined })
     }
 
     /// Outputs as an engine answers with them.
     pub(crate) fn answer(&self, outputs: Vec<Tensor>) -> Outcome {
-        Outcome::Outputs(self.names.iter().cloned().zip(outputs).collect())
+        Outcome::Outputs(self.evaluated[FIRST].names.iter().cloned().zip(outputs).collect())
     }
 
     /// Asks all judges about an answer.
@@ -101,14 +99,12 @@ impl Reference {
 
     /// What there is to be seen, under each profile, in an answer that is accepted.
     pub(crate) fn seen(&self, answer: &Outcome, right: &Outcome) -> [Seen; PROFILES.len()] {
-        std::array::from_fn(|profile| Seen::of(answer, right, &self.outputs[profile]))
+        std::array::from_fn(|profile| Seen::of(answer, right, &self.evaluated[profile].evaluation.outputs))
     }
 
     /// What the bounds find under one of the profiles. Where a value is undefined, an engine may refuse.
     pub(crate) fn finding(&self, profile: usize, answer: &Outcome) -> Option<Box<Finding>> {
-        let expected =
-            Expected { names: &self.names, outputs: &self.outputs[profile], profile: PROFILES[profile] };
-        match oracles::judge(NAMES.0, NAMES.1, answer, &expected) {
+        match oracles::judge(NAMES.0, NAMES.1, answer, &self.evaluated[profile].expected()) {
             Verdict::Bug(f) if self.all_defined || !f.is_refusal() => Some(f),
             Verdict::Bug(_) | Verdict::Pass | Verdict::Incomparable(_) => None,
         }
@@ -118,8 +114,7 @@ impl Reference {
     /// bounds' verdict `is_wrong`.
     fn is_off(&self, fixed: Fixed, answer: &Outcome, is_wrong: bool) -> bool {
         let Outcome::Outputs(outputs) = answer else { return is_wrong };
-        let mut judged = self.names.iter().zip(&self.outputs[FIRST]);
-        !judged.all(|(name, judged)| {
+        !self.evaluated[FIRST].outputs().all(|(name, judged)| {
             let found = outputs.iter().find(|(n, _)| n == name);
             found.is_some_and(|(_, actual)| fixed.accepts(&judged.tensor, actual))
         })

@@ -4,6 +4,7 @@
 //! numbers of a list are put one behind the other, and may go through another dtype on their way. All of it is exact: int64,
 //! int32, and floats that hold the number.
 
+use ir::format::FloatFormat;
 use ir::{Choices, DType, Type};
 use onnx::program::{Node, ValueId};
 use rand::RngExt;
@@ -13,9 +14,6 @@ use crate::draft::Draft;
 
 /// By how much a number may differ from a size that it follows from.
 const NEAR: i64 = 8;
-
-/// The largest number that goes through floats: f32 holds all up to it.
-const WHOLE_F32: u64 = 1 << 24;
 
 /// A size of a value.
 #[derive(Clone, Copy)]
@@ -237,7 +235,7 @@ impl<'d> Chain<'d> {
 
     /// The numbers through another dtype and back, in some cases.
     pub(crate) fn detour(&mut self, value: ValueId, numbers: &[i64]) -> ValueId {
-        let is_small = numbers.iter().all(|n| n.unsigned_abs() <= WHOLE_F32);
+        let is_small = numbers.iter().all(|n| n.unsigned_abs() <= FloatFormat::F32.whole());
         if !is_small || !self.choices.random_bool(0.2) {
             return value;
         }

@@ -31,15 +31,20 @@
 //! | [`probe`] | finding out which forms of operators a target lacks |
 //! | [`hurry`] | asking further about what hangs, without waiting as long each time |
 //! | [`isolate`] | a model's operators alone, for all levels that fail on it |
+//! | [`evaluated`] | what the reference says of a model, and a target's answer held against that |
+//! | [`trial`] | a model with inputs, to be run on targets and judged |
 //! | [`reached`] | how far good implementations are from a model's outputs |
 //! | `sent` | models on their way to an engine in another process |
 //! | [`footprint`] | what generated models take: operations and memory |
 //! | [`memory`] | how much memory the machine has |
+//! | [`folder_lock`] | folders that one process alone may write to |
 //! | [`threads`] | work on many items by several threads |
 //! | [`counts`] | adding what was counted by name |
 
 pub mod case;
 pub mod counts;
+pub mod evaluated;
+pub mod folder_lock;
 pub mod footprint;
 pub mod hurry;
 pub mod invalid;
@@ -53,6 +58,7 @@ mod sent;
 pub mod support;
 pub mod target;
 pub mod threads;
+pub mod trial;
 pub mod validity;
 
 pub use case::{Case, Maker, Values};

@@ -81,6 +81,12 @@ impl FloatFormat {
         self.mantissa_bits + 1
     }
 
+    /// The largest integer up to which there is a number for each (2ᵖ).
+    #[inline]
+    pub const fn whole(self) -> u64 {
+        1 << self.precision()
+    }
+
     /// The exponent of the largest finite number (emax).
     #[inline]
     pub const fn max_exponent(self) -> i32 {

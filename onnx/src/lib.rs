@@ -34,6 +34,7 @@
 //!
 //! Whatever comes from outside is checked before anything is allocated for it, and no input makes this crate panic.
 
+mod amount;
 pub mod case;
 pub mod error;
 pub mod export;

@@ -23,6 +23,7 @@
 //! |---|---|
 //! | [`verdict`] | [`Verdict`]: pass, bug, or incomparable and why |
 //! | [`differential`] | an engine's answer against the reference and its bounds |
+//! | `difference` | where two answers differ |
 //! | [`doubt`] | what is right, and further from the reference than good implementations are |
 //! | [`allowance`] | what a runtime may do although the reference says otherwise, as rows |
 //! | [`refusal`] | an engine's answer to a model that breaks a rule |
@@ -37,6 +38,7 @@
 
 pub mod allowance;
 pub mod cause;
+mod difference;
 pub mod differential;
 pub mod doubt;
 pub mod message;

@@ -4,10 +4,10 @@
 //! nobody can decide too: one that differs was read from memory that nobody wrote, or depends on what ran before. (A
 //! NaN is any NaN.) Another number of threads may add in another order. That is judged by the reference's bounds.
 
-use interp::Mismatch;
 use ir::Tensor;
 use worker::{Outcome, Stage};
 
+use crate::difference::{Ignored, first_difference};
 use crate::differential::{self, Expected, error_shape, fault_symptom};
 use crate::message::normalise;
 use crate::signature::Symptom;
@@ -113,29 +113,12 @@ fn parting(first: &[(String, Tensor)], second: &[(String, Tensor)]) -> Option<(S
             let detail = format!("output `{name}` is {} and then {}", one.ty(), other.ty());
             return Some((Symptom::WrongType, detail));
         }
-        first_difference(one, other).map(|d| {
+        first_difference(one, other, Ignored::default()).map(|d| {
             let detail =
                 format!("output `{name}`: element {} is {:?} and then {:?}", d.index, d.expected, d.actual);
             (Symptom::Mismatch(error_shape(&d)), detail)
         })
     })
-}
-
-/// The first element of which the bits differ.
-fn first_difference(one: &Tensor, other: &Tensor) -> Option<Mismatch> {
-    if one.to_bytes() == other.to_bytes() {
-        return None;
-    }
-    let mismatch = |index, expected, actual| Mismatch { index, expected, bound: 0.0, actual, ulp: f64::NAN };
-    if one.dtype().is_float() {
-        let pairs = one.to_f64s().into_iter().zip(other.to_f64s()).enumerate();
-        let mut differ =
-            pairs.filter(|(_, (x, y))| x.to_bits() != y.to_bits() && !(x.is_nan() && y.is_nan()));
-        differ.next().map(|(i, (x, y))| mismatch(i, x, y))
-    } else {
-        let mut pairs = one.to_i128s().into_iter().zip(other.to_i128s()).enumerate();
-        pairs.find(|(_, (x, y))| x != y).map(|(i, (x, y))| mismatch(i, x as f64, y as f64))
-    }
 }
 
 #[cfg(test)]

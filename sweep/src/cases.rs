@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use harness::Target;
-use oracles::{Expected, Finding, Verdict, judge};
+use harness::evaluated::Evaluated;
+use oracles::{Finding, Verdict};
 use triage::folder::Saved;
 
 use crate::element::elements;
@@ -12,7 +13,7 @@ use crate::rows::{Row, Rows};
 use crate::run::reference;
 use crate::store::name;
 use crate::tally::{Standing, Worst};
-use crate::tier::{Obligation, Reference};
+use crate::tier::Obligation;
 use crate::trial::{Trial, of_columns, trial};
 
 /// The folder of cases in a sweep's.
@@ -113,16 +114,10 @@ fn findings(trial: &Trial, target: &Target) -> Result<Vec<Finding>, Error> {
 
 /// What a campaign would find.
 fn judged(trial: &Trial, target: &Target, outcome: &worker::Outcome) -> Vec<Finding> {
-    let Reference { specified, obligation: Obligation { profile, .. }, .. } = reference(trial, target);
-    let expected = Expected { names: &names(trial), outputs: specified, profile };
-    match judge(&target.backend, &target.level, outcome, &expected) {
+    match target.judge(outcome, &reference(trial, target).specified.expected()) {
         Verdict::Bug(finding) => vec![*finding],
         Verdict::Pass | Verdict::Incomparable(_) => Vec::new(),
     }
-}
-
-fn names(trial: &Trial) -> Vec<String> {
-    trial.model.graph.outputs.iter().map(|output| output.name.clone()).collect()
 }
 
 fn write(
@@ -132,7 +127,7 @@ fn write(
     target: &Target,
     findings: &[Finding],
 ) -> Result<(), onnx::Error> {
-    let Reference { specified, obligation: Obligation { profile, .. }, .. } = reference(trial, target);
+    let Evaluated { names, evaluation, profile } = &reference(trial, target).specified;
     let saved = Saved {
         seed: Some(scope.seed),
         index: None,
@@ -140,9 +135,9 @@ fn write(
         footprint: None,
         inputs: &trial.inputs,
         interface: trial.interface.clone(),
-        names: names(trial),
+        names: names.clone(),
         profile,
-        outputs: specified,
+        outputs: &evaluation.outputs,
         findings,
         relaxed: None,
         rewritten: None,

@@ -24,7 +24,7 @@ pub struct Context<'a> {
 pub fn judge(reference: &Reference, answer: &[Tensor], context: &Context<'_>) -> Tally {
     let mut tally = Tally::default();
     for (number, actual) in answer.iter().enumerate() {
-        let (specified, tight) = (&reference.specified[number], &reference.tight[number]);
+        let (specified, tight) = (&reference.specified.evaluation.outputs[number], &reference.tight[number]);
         let output = Output { number, specified, tight, profile: reference.obligation.profile };
         let expected = elements(&specified.tensor).into_iter().zip(elements(&tight.tensor));
         for (index, (expected, actual)) in expected.zip(elements(actual)).enumerate() {

@@ -3,11 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use harness::{Target, threads};
+use harness::{Target, case, threads};
 use ir::Tensor;
-use oracles::{Expected, Verdict};
+use oracles::Verdict;
 use serde::{Deserialize, Serialize};
-use triage::allowance::Exam;
 use triage::blame::Suspect;
 use worker::{Outcome, WorkerError};
 
@@ -147,7 +146,7 @@ fn answer(
 
 /// The outputs in the reference's order, if they have its types.
 fn of_types(reference: &Reference, outputs: &[(String, Tensor)]) -> Option<Vec<Tensor>> {
-    let expected = &reference.specified;
+    let expected = &reference.specified.evaluation.outputs;
     let are_alike = outputs.len() == expected.len()
         && outputs.iter().zip(expected).all(|((_, y), expected)| y.ty() == expected.tensor.ty());
     are_alike.then(|| outputs.iter().map(|(_, y)| y.clone()).collect())
@@ -161,14 +160,9 @@ fn verdict(
     reference: &Reference,
     outcome: &Outcome,
 ) -> Result<TargetAnswer, WorkerError> {
-    let names: Vec<String> = trial.model.graph.outputs.iter().map(|o| o.name.clone()).collect();
-    let expected =
-        Expected { names: &names, outputs: &reference.specified, profile: reference.obligation.profile };
-    let is_defined = reference.specified.iter().all(|output| output.undefined.is_empty());
-    let inputs: Vec<Tensor> = trial.inputs.iter().map(|(_, tensor)| tensor.clone()).collect();
+    let inputs = case::tensors(&trial.inputs);
     let suspect = Suspect::new(&trial.model, &inputs, target.profile);
-    let exam = Exam::new(target, outcome, "", &expected);
-    Ok(match suspect.allowed(target, &BTreeSet::new(), is_defined, &exam, &expected)? {
+    Ok(match suspect.allowed(target, &BTreeSet::new(), outcome, &reference.specified)? {
         Verdict::Bug(finding) => TargetAnswer::Failed(finding.detail),
         Verdict::Incomparable(why) => TargetAnswer::Lacks(why.to_string()),
         Verdict::Pass => TargetAnswer::Failed("its outputs are not those that the model declares".to_owned()),

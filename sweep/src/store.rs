@@ -1,11 +1,11 @@
 //! A sweep on disk: what it is, then a line for each part, in the order of the parts. A sweep that was killed goes on behind its last
 //! whole line.
 
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-use harness::Target;
+use harness::{Target, folder_lock};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -169,13 +169,8 @@ fn line(value: &impl Serialize) -> io::Result<String> {
 /// Makes this process the only one that writes to a folder, until the file is closed.
 fn lock(folder: &Path) -> Result<File, Error> {
     let path = folder.join(LOCK);
-    let file = OpenOptions::new().create(true).append(true).open(&path);
-    let file = file.map_err(|cause| Error::Io { path, cause })?;
-    match file.try_lock() {
-        Err(TryLockError::WouldBlock) => Err(Error::Busy(folder.to_owned())),
-        // A file system without locks is no reason not to run.
-        Ok(()) | Err(TryLockError::Error(_)) => Ok(file),
-    }
+    let lock = folder_lock::take(&path).map_err(|cause| Error::Io { path, cause })?;
+    lock.ok_or_else(|| Error::Busy(folder.to_owned()))
 }
 
 /// The sweep of a folder.

@@ -4,8 +4,9 @@
 //! and that is no bug, but its author wants to know. Nor is an error that grows with the length of a sum, where roundings mostly cancel:
 //! the tier of campaigns ([`interp::spread`]) says how far. **This is the one place that says what counts as good.**
 
+use harness::evaluated::Evaluated;
 use harness::target::Target;
-use interp::{Accumulators, Bounded, Error, Evaluation, Limits, Profile, Taps, Tier, evaluate};
+use interp::{Accumulators, Bounded, Error, Limits, Profile, Taps, Tier, evaluate};
 use ir::Tensor;
 use ops::Model;
 
@@ -67,7 +68,7 @@ pub struct Reference {
     /// The obligation.
     pub obligation: Obligation,
     /// The outputs with the bounds that the profile gives.
-    pub specified: Vec<Bounded>,
+    pub specified: Evaluated,
     /// The outputs with the limits of the tight tier.
     pub tight: Vec<Bounded>,
 }
@@ -79,15 +80,16 @@ impl Reference {
     }
 
     fn under(model: &Model, inputs: &[Tensor], obligation: &Obligation) -> Result<Self, Error> {
-        let outputs = |profile: &Profile| {
-            evaluate(model, inputs, profile, Taps::Outputs).map(|Evaluation { outputs, .. }| outputs)
-        };
         let good = profile(obligation.profile);
-        let specified = outputs(obligation.profile)?;
-        let mut tight =
-            if obligation.profile.name == Profile::TIGHT.name { specified.clone() } else { outputs(&good)? };
+        let specified = Evaluated::of(model, inputs, obligation.profile)?;
+        let outputs = &specified.evaluation.outputs;
+        let mut tight = if obligation.profile.name == Profile::TIGHT.name {
+            outputs.clone()
+        } else {
+            evaluate(model, inputs, &good, Taps::Outputs)?.outputs
+        };
         let limits = interp::limits(model, inputs, &Tier::new(&good, obligation.accumulators.clone()))?;
-        for ((bounded, limits), specified) in tight.iter_mut().zip(&limits).zip(&specified) {
+        for ((bounded, limits), specified) in tight.iter_mut().zip(&limits).zip(outputs) {
             narrow(bounded, limits, specified);
         }
         Ok(Self { obligation: obligation.clone(), specified, tight })
@@ -116,7 +118,7 @@ mod tests {
         let numbers = [1.0, 1e-40, f64::NAN];
         let x = Tensor::from_f64_fn(&Type::new(DType::F32, [3]), |i| numbers[i]);
         let reference = Reference::of(&model, &[x], &[Obligation::new(&Profile::WGSL)]).unwrap().remove(0);
-        let (wide, narrow) = (&reference.specified[0], &reference.tight[0]);
+        let (wide, narrow) = (&reference.specified.evaluation.outputs[0], &reference.tight[0]);
         assert!(wide.error_at(0) > 4e-4 && narrow.error_at(0) < 1e-6);
         assert!(narrow.error_at(1) >= 1e-40, "a denormal may be flushed");
         assert!(wide.error_at(2).is_infinite() && narrow.error_at(2) == 0.0, "a NaN is due");
@@ -141,7 +143,8 @@ mod tests {
             let reference = Reference::of(&model, std::slice::from_ref(&x), &[Obligation::new(profile)])
                 .unwrap()
                 .remove(0);
-            let (wide, narrow) = (reference.specified[0].error_at(0), reference.tight[0].error_at(0));
+            let (wide, narrow) =
+                (reference.specified.evaluation.outputs[0].error_at(0), reference.tight[0].error_at(0));
             assert!(narrow > 0.0 && narrow < wide / 8.0, "{}: {narrow} of {wide}", profile.name);
         }
     }

@@ -86,7 +86,7 @@ pub fn of_columns(opset: u32, columns: Columns, obligations: &[Obligation]) -> O
 }
 
 fn undefined(trial: &Trial) -> BTreeSet<usize> {
-    let outputs = trial.references.iter().flat_map(|reference| &reference.specified);
+    let outputs = trial.references.iter().flat_map(|reference| &reference.specified.evaluation.outputs);
     outputs.flat_map(|output| output.undefined.iter().copied()).collect()
 }
 

@@ -5,19 +5,23 @@ use std::collections::BTreeSet;
 
 use ir::{NodeId, NodeKind};
 use ops::Model;
-use oracles::{Expected, Finding, Symptom, Verdict, Why, allowance, differential, judge_but};
+use oracles::{Expected, Finding, Symptom, Verdict, Why, allowance, differential};
 use worker::{Outcome, WorkerError};
 
 use crate::blame::{Blamed, Suspect};
+use harness::evaluated::Evaluated;
 use harness::isolate::Isolated;
 use harness::target::Target;
+use harness::trial::Trial;
 
 /// An answer of a target, and what an oracle makes of it.
 pub struct Exam<'e> {
     /// The answer.
     pub(crate) outcome: &'e Outcome,
-    /// The verdict on it, but for some outputs.
-    pub(crate) judge: Judge<'e>,
+    /// The verdict on it.
+    pub(crate) verdict: Verdict,
+    /// The verdict on all outputs but some.
+    judge: Judge<'e>,
 }
 
 /// A verdict on all outputs but those of these names.
@@ -31,11 +35,38 @@ impl<'e> Exam<'e> {
         stderr: &'e str,
         expected: &'e Expected<'e>,
     ) -> Self {
-        let judge = move |but: &BTreeSet<String>| {
-            judge_but(&target.backend, &target.level, outcome, expected, but).with_stderr(stderr)
-        };
-        Self { outcome, judge: Box::new(judge) }
+        Self::of(target, outcome, stderr, expected, target.judge(outcome, expected))
     }
+
+    /// A target's answer against the reference, where the verdict on it is known.
+    pub fn of(
+        target: &'e Target,
+        outcome: &'e Outcome,
+        stderr: &'e str,
+        expected: &'e Expected<'e>,
+        verdict: Verdict,
+    ) -> Self {
+        let judge =
+            move |but: &BTreeSet<String>| target.judge_but(outcome, expected, but).with_stderr(stderr);
+        Self { outcome, verdict: verdict.with_stderr(stderr), judge: Box::new(judge) }
+    }
+
+    /// A target's answer, and how it is judged.
+    pub(crate) fn by(outcome: &'e Outcome, judge: impl Fn(&BTreeSet<String>) -> Verdict + 'e) -> Self {
+        Self { outcome, verdict: judge(&BTreeSet::new()), judge: Box::new(judge) }
+    }
+}
+
+/// The verdict on a target's answer to a trial, after all allowances: see [`Suspect::allowed`].
+pub(crate) fn allowed(
+    trial: &Trial,
+    target: &Target,
+    unseen: &BTreeSet<NodeId>,
+    outcome: &Outcome,
+) -> Result<Verdict, WorkerError> {
+    let inputs = trial.tensors();
+    let suspect = Suspect::new(&trial.model, &inputs, trial.evaluated.profile);
+    suspect.allowed(target, unseen, outcome, &trial.evaluated)
 }
 
 /// The verdict after what a target says of itself. A user may run what it says that it lacks: then wrong numbers and refusals are excused;
@@ -45,7 +76,8 @@ fn declared(
     model: &Model,
     unseen: &BTreeSet<NodeId>,
     expected: &Expected<'_>,
-    (judged, outcome): (Verdict, &Outcome),
+    judged: Verdict,
+    outcome: &Outcome,
 ) -> Verdict {
     let Verdict::Bug(finding) = judged else { return judged };
     if let Some(why) = target.declines(model, unseen) {
@@ -61,23 +93,22 @@ fn declared(
 
 impl Suspect<'_> {
     /// The verdict on a target that was asked without a campaign's care for what it lacks: by a user, on a model of his own or a saved one. After
-    /// what the target says of itself there are the allowances of campaigns. Of the model's nodes the target does not see some; `is_defined` says
-    /// whether all of it is defined on these inputs.
+    /// what the target says of itself there are the allowances of campaigns. Of the model's nodes the target does not see some.
     pub fn allowed(
         &self,
         target: &Target,
         unseen: &BTreeSet<NodeId>,
-        is_defined: bool,
-        exam: &Exam<'_>,
-        expected: &Expected<'_>,
+        outcome: &Outcome,
+        evaluated: &Evaluated,
     ) -> Result<Verdict, WorkerError> {
-        let judged = (exam.judge)(&BTreeSet::new());
-        let judged = declared(target, self.model, unseen, expected, (judged, exam.outcome));
+        let expected = &evaluated.expected();
+        let judged = declared(target, self.model, unseen, expected, target.judge(outcome, expected), outcome);
+        let exam = Exam::of(target, outcome, "", expected, judged);
         let target = &target.in_a_hurry(&self.hurry);
-        Ok(match self.settled(target, judged, exam)? {
+        Ok(match self.settled(target, &exam)? {
             // Who is to blame decides whether it may refuse.
             Verdict::Bug(finding) if finding.is_refusal() => {
-                self.conclude(target, is_defined, Verdict::Bug(finding), exam)?.0
+                self.accuse(target, evaluated.is_defined(), finding)?.verdict
             }
             settled => settled,
         })
@@ -86,14 +117,9 @@ impl Suspect<'_> {
     /// The verdict after the allowances that need no culprit: for a lack that the target states, and for
     /// wrong outputs of a target that declares to compute in narrower integers. An answer "unsupported"
     /// becomes a refusal if the target lacks neither a known form nor an operator alone.
-    pub fn settled(
-        &self,
-        target: &Target,
-        verdict: Verdict,
-        exam: &Exam<'_>,
-    ) -> Result<Verdict, WorkerError> {
+    pub fn settled(&self, target: &Target, exam: &Exam<'_>) -> Result<Verdict, WorkerError> {
         let newest = target.support.opset.filter(|&newest| self.model.opset > newest);
-        match (verdict, exam.outcome) {
+        match (exam.verdict.clone(), exam.outcome) {
             (Verdict::Bug(finding), Outcome::Rejected { .. }) if let Some(newest) = newest => {
                 let why = format!("{} loads no opset above {newest}: {}", target.backend, finding.detail);
                 Ok(Verdict::Incomparable(Why::Unsupported(why)))

@@ -31,11 +31,11 @@ use crate::forms::TargetProgram;
 use crate::reduce::Problem;
 use crate::smaller::Smaller;
 use crate::symptom_match::{SymptomMatch, same_cause};
-use harness::case::tensors;
 use harness::hurry::Hurry;
-use harness::isolate::{Isolated, Trial};
+use harness::isolate::Isolated;
 use harness::reached::Reached;
 use harness::target::Target;
+use harness::trial::Trial;
 
 /// An operator alone.
 #[derive(Clone, Debug)]
@@ -156,10 +156,9 @@ impl<'a> Suspect<'a> {
         &self,
         target: &Target,
         all_defined: bool,
-        verdict: Verdict,
         exam: &Exam<'_>,
     ) -> Result<(Verdict, Option<Alone>), WorkerError> {
-        self.concluded(target, all_defined, verdict, exam).map(|accused| (accused.verdict, accused.alone))
+        self.concluded(target, all_defined, exam).map(|accused| (accused.verdict, accused.alone))
     }
 
     /// What [`Self::conclude`] gives, with the culprit's node.
@@ -167,10 +166,9 @@ impl<'a> Suspect<'a> {
         &self,
         target: &Target,
         all_defined: bool,
-        verdict: Verdict,
         exam: &Exam<'_>,
     ) -> Result<Accused, WorkerError> {
-        match self.settled(target, verdict, exam)? {
+        match self.settled(target, exam)? {
             Verdict::Bug(finding) => self.accuse(target, all_defined, finding),
             verdict => Ok(Accused::nobody(verdict)),
         }
@@ -334,7 +332,7 @@ impl Whole<'_> {
     pub(crate) fn alone(&self, id: NodeId) -> Blamed {
         let told = self.memory.0.borrow().get(&(self.target.name(), id)).cloned().flatten();
         let alone = self.isolated.alone(id).map(|trial| Alone {
-            problem: Problem::flat(trial.model.clone(), tensors(&trial.inputs)),
+            problem: Problem::flat(trial.model.clone(), trial.tensors()),
             shown: told.map(|told| Box::new(told.0.clone())),
         });
         Blamed {

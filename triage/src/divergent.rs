@@ -7,7 +7,7 @@ use std::cell::OnceCell;
 use std::collections::BTreeSet;
 
 use ir::{NodeId, Value};
-use oracles::{Expected, Symptom, Verdict, allowance, judge};
+use oracles::{Expected, Symptom, Verdict, allowance};
 use worker::{Outcome, WorkerError};
 
 use crate::blame::{Blamed, Whole};
@@ -74,7 +74,7 @@ impl Whole<'_> {
             self.target.shortens_integers()
                 && narrowed.get_or_init(|| allowance::beyond_i32(flat, evaluation))[tap.node.index()]
         };
-        match judge(&self.target.backend, &self.target.level, outcome, &expected) {
+        match self.target.judge(outcome, &expected) {
             Verdict::Bug(finding) => !(matches!(finding.symptom, Symptom::Mismatch(_)) && may_be_narrow()),
             Verdict::Pass | Verdict::Incomparable(_) => false,
         }

@@ -13,8 +13,8 @@ use crate::blame::Suspect;
 use crate::oracle::AskError;
 use crate::peel::{NamedFinding, alone_found};
 use crate::reduce::Stop;
-use harness::isolate::is_off;
 use harness::target::Target;
+use harness::trial::is_off;
 
 /// The cases of a campaign that are all taken apart where they are suspect.
 const FIRST: u64 = 1024;

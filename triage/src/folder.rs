@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use crate::oracle::Rewritten;
 use crate::reduce::Problem;
 use harness::case::Case;
+use harness::evaluated::Evaluated;
 use harness::footprint::Takes;
 use harness::validity::Relaxed;
 
@@ -175,8 +176,7 @@ impl<'a> Saved<'a> {
     pub fn of_problem(
         problem: &Problem,
         (onnx, inputs): (&'a [u8], &'a [(String, Tensor)]),
-        profile: &'a Profile,
-        outputs: &'a [Bounded],
+        evaluated: &'a Evaluated,
         findings: &'a [Finding],
     ) -> Self {
         Self {
@@ -186,9 +186,9 @@ impl<'a> Saved<'a> {
             footprint: Footprint::of(&problem.model).map(Into::into),
             inputs,
             interface: problem.interface(),
-            names: problem.model.graph.outputs.iter().map(|o| o.name.clone()).collect(),
-            profile,
-            outputs,
+            names: evaluated.names.clone(),
+            profile: evaluated.profile,
+            outputs: &evaluated.evaluation.outputs,
             findings,
             relaxed: None,
             rewritten: None,

@@ -1,6 +1,6 @@
 //! Everything that came of a case on a target: what the reference says, and what the other oracles do.
 
-use oracles::{Assessment, Finding, Verdict, assess};
+use oracles::{Assessment, Finding, Verdict};
 
 use crate::allowance::Exam;
 use crate::blame::Alone;
@@ -50,7 +50,7 @@ impl Judged {
         let answers = oracles.ask(question)?;
         let mut judged = Self { answers, ..Self::default() };
         if oracles.differential {
-            let assessment = assess(&target.backend, &target.level, outcome, expected);
+            let assessment = target.assess(outcome, expected);
             let mut doubted = suspect.doubted(target, &assessment, outcome, expected);
             if let Some(doubted) = doubted.as_mut().filter(|_| is_taken_apart(case.index)) {
                 let wrong = suspect.take_apart(target, doubted, question.stop)?;
@@ -59,9 +59,8 @@ impl Judged {
             judged.doubted = doubted;
             let Assessment { verdict, comparisons } = assessment;
             judged.comparisons = comparisons;
-            let exam = Exam::new(target, outcome, stderr, expected);
-            let verdict = verdict.with_stderr(stderr);
-            let peeled = suspect.peel(target, case.all_defined, verdict, &exam, question.stop)?;
+            let exam = Exam::of(target, outcome, stderr, expected, verdict);
+            let peeled = suspect.peel(target, case.all_defined, &exam, question.stop)?;
             judged.take(target, peeled)?;
         }
         judged.name_answers(question)?;

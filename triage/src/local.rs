@@ -25,16 +25,16 @@ use oracles::Verdict;
 use serde::Serialize;
 use worker::{Outcome, WorkerError};
 
-use crate::allowance::Exam;
-use crate::blame::Suspect;
+use crate::allowance::allowed;
 use crate::composite::{self, Composite, composites_with};
 use crate::forms;
 use crate::idle::NotRun;
 use crate::invent::{DrawnInputs, Invented, NoInputs, UserInputs, invent_any};
 use crate::stored;
-use harness::isolate::{Isolated, Trial};
+use harness::isolate::Isolated;
 use harness::reference::Large;
 use harness::target::Target;
+use harness::trial::Trial;
 use harness::{case, reference, threads};
 use interp::{Bounded, Comparison, Taps};
 use told::TappedValues;
@@ -211,11 +211,11 @@ impl Subject {
             tensor.map_or_else(|| wanted.kind.to_string(), |output| graph.ty(output.value).to_string())
         });
         let found = match problem.trial(target.profile) {
-            Some(trial) => match trial.outcome(target)? {
+            Ok(trial) => match trial.outcome(target)? {
                 Outcome::Unsupported { why } => OperatorResult::without(Standing::Untold, &why),
                 outcome => assessed(&trial, target, &outcome)?.alone(),
             },
-            None => OperatorResult::without(Standing::Open, "it is not defined on these operands"),
+            Err(_) => OperatorResult::without(Standing::Open, "it is not defined on these operands"),
         };
         let written = || nodes.iter().map(|&node| &self.program.main.body.nodes[node]);
         let called = Called {
@@ -398,7 +398,7 @@ fn compared(trial: &Trial, target: &Target, outcome: &Outcome) -> Vec<Comparison
     let given = |name: &str| outputs.iter().find(|(given, _)| given == name).map(|(_, tensor)| tensor);
     let of =
         |(name, expected): (&str, &Bounded)| interp::compare(expected, given(name)?, target.profile).ok();
-    trial.outputs().filter_map(of).collect()
+    trial.evaluated.outputs().filter_map(of).collect()
 }
 
 /// The result of an operator alone, after all allowances.
@@ -410,21 +410,16 @@ fn assessed(trial: &Trial, target: &Target, outcome: &Outcome) -> Result<Operato
     let used = all.iter().map(|comparison| comparison.used).fold(0.0, f64::max);
     let elements = all.iter().map(|comparison| comparison.elements).sum();
     let undecided = elements - all.iter().map(Comparison::compared).sum::<usize>();
-    let inputs: Vec<Tensor> = trial.inputs.iter().map(|(_, tensor)| tensor.clone()).collect();
-    let expected = trial.expected();
-    let exam = Exam::new(target, outcome, "", &expected);
-    let suspect = Suspect::new(&trial.model, &inputs, target.profile);
-    let (standing, why) =
-        match suspect.allowed(target, &BTreeSet::new(), trial.is_defined(), &exam, &expected)? {
-            Verdict::Bug(finding) if finding.symptom.is_hang() => {
-                (Standing::Wrong, format!("{}: {}", finding.detail, target.patience()))
-            }
-            Verdict::Bug(finding) => (Standing::Wrong, finding.detail),
-            Verdict::Incomparable(why) => (Standing::Open, why.to_string()),
-            Verdict::Pass => match trial.doubts(target, outcome, &assessment).first() {
-                Some(doubt) => (Standing::Suspect, doubt.to_string()),
-                None => (Standing::Right, String::new()),
-            },
-        };
+    let (standing, why) = match allowed(trial, target, &BTreeSet::new(), outcome)? {
+        Verdict::Bug(finding) if finding.symptom.is_hang() => {
+            (Standing::Wrong, format!("{}: {}", finding.detail, target.patience()))
+        }
+        Verdict::Bug(finding) => (Standing::Wrong, finding.detail),
+        Verdict::Incomparable(why) => (Standing::Open, why.to_string()),
+        Verdict::Pass => match trial.doubts(target, outcome, &assessment).first() {
+            Some(doubt) => (Standing::Suspect, doubt.to_string()),
+            None => (Standing::Right, String::new()),
+        },
+    };
     Ok(OperatorResult { standing, why, used, elements, undecided })
 }

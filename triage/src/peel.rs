@@ -21,7 +21,6 @@ use crate::oracle::AskError;
 use crate::reduce::{Inquiry, Named, Problem, ProblemRun, Start, Stop, Tame, cut_out, name, run};
 use crate::smaller::Smaller;
 use crate::symptom_match::same_kind;
-use harness::case::tensors;
 use harness::target::Target;
 
 /// How often what is left is judged again.
@@ -113,18 +112,17 @@ pub enum Peeled {
 }
 
 impl Suspect<'_> {
-    /// All that a target does wrong on the case, each under its name, from its verdict before allowances. `all_defined`
+    /// All that a target does wrong on the case, each under its name. `all_defined`
     /// says whether value search found values on which everything is defined.
     pub fn peel(
         &self,
         target: &Target,
         all_defined: bool,
-        verdict: Verdict,
         exam: &Exam<'_>,
         stop: Stop<'_>,
     ) -> Result<Peeled, AskError> {
         let target = &target.in_a_hurry(&self.hurry);
-        let Accused { verdict, alone, node } = self.concluded(target, all_defined, verdict, exam)?;
+        let Accused { verdict, alone, node } = self.concluded(target, all_defined, exam)?;
         let Verdict::Bug(finding) = verdict else { return Ok(Peeled::Nothing(verdict)) };
         let is_told = finding.is_consequence();
         let flat = self.flat(target, &finding)?;
@@ -154,7 +152,7 @@ pub(crate) fn alone_found(
     stop: Stop<'_>,
 ) -> Result<Option<NamedFinding>, AskError> {
     let Some(trial) = whole.isolated.alone(id) else { return Ok(None) };
-    let problem = Problem::flat(trial.model.clone(), tensors(&trial.inputs));
+    let problem = Problem::flat(trial.model.clone(), trial.tensors());
     let Some(named) = name(whole.target, &problem, Start::Operator, stop)? else { return Ok(None) };
     let mut finding = named.first.clone();
     finding.culprit = whole.alone(id).culprit;

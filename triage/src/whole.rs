@@ -13,12 +13,12 @@ use oracles::{Afar, Expected, Nearness, Verdict, Why};
 use serde::Serialize;
 use worker::{Fault, Outcome, WorkerError};
 
-use crate::allowance::Exam;
-use crate::blame::Suspect;
+use crate::allowance::allowed;
 use crate::local::Subject;
-use harness::isolate::Trial;
+use harness::evaluated::Evaluated;
 use harness::reference;
 use harness::target::Target;
+use harness::trial::Trial;
 
 /// What a target makes of a model as it is written.
 #[derive(Clone, Debug, Serialize)]
@@ -161,23 +161,21 @@ impl Subject {
             return Ok(Whole { answer, why, seconds: ran.engine_seconds, ..none });
         }
         let started = Instant::now();
-        let evaluation = interp::evaluate(&self.model, &self.inputs, target.profile, Taps::Outputs);
-        let evaluation = match evaluation {
-            Ok(evaluation) => evaluation,
+        let evaluated = match Evaluated::of(&self.model, &self.inputs, target.profile) {
+            Ok(evaluated) => evaluated,
             Err(e) => return Ok(Whole { why: e.to_string(), ..none }),
         };
         let reference_seconds = Some(started.elapsed().as_secs_f64());
-        let trial = Trial::expecting(
+        let trial = Trial::written(
             self.model.clone(),
             self.inputs.clone(),
             self.written_for(target).clone(),
             self.interface.clone(),
-            evaluation,
-            target.profile,
+            evaluated,
         );
         let ran = trial.ran(target)?;
         let (answer, why) = self.answer(&trial, target, &ran.outcome)?;
-        let outputs = trial.outputs().map(|(name, expected)| Reach::of(name, expected)).collect();
+        let outputs = trial.evaluated.outputs().map(|(name, expected)| Reach::of(name, expected)).collect();
         Ok(Whole { answer, why, seconds: ran.engine_seconds, reference_seconds, outputs, ..none })
     }
 
@@ -188,7 +186,8 @@ impl Subject {
         target: &Target,
         outcome: &Outcome,
     ) -> Result<(WholeStanding, String), WorkerError> {
-        let allowed = self.allowed(trial, target, outcome)?;
+        // As `run` has it.
+        let allowed = allowed(trial, target, &self.unseen, outcome)?;
         Ok(match (outcome, allowed) {
             (_, Verdict::Incomparable(Why::Widened(why) | Why::Unsupported(why))) => {
                 (WholeStanding::Unsupported, why)
@@ -225,14 +224,6 @@ impl Subject {
                 None => (WholeStanding::Failed, failure(target, fault)),
             },
         }
-    }
-
-    /// The verdict after all allowances, as `run` has it.
-    fn allowed(&self, trial: &Trial, target: &Target, outcome: &Outcome) -> Result<Verdict, WorkerError> {
-        let suspect = Suspect::new(&self.model, &self.inputs, target.profile);
-        let expected = trial.expected();
-        let exam = Exam::new(target, outcome, "", &expected);
-        suspect.allowed(target, &self.unseen, trial.is_defined(), &exam, &expected)
     }
 }
 

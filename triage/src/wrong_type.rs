@@ -12,7 +12,7 @@ use worker::WorkerError;
 
 use crate::blame::{Blamed, Whole};
 use crate::symptom_match::same_kind;
-use harness::isolate::Trial;
+use harness::trial::Trial;
 
 impl Whole<'_> {
     /// The first of the nodes whose right values, and those of the nodes before it, make an end of the symptom.

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
-use interp::Taps;
+use harness::evaluated::Evaluated;
 use onnx::CaseFolder;
 
 use super::Plan;
@@ -262,10 +262,9 @@ impl<'p> Ledger<'p> {
         }
         let Smaller { problem, finding, .. } = smaller;
         let profile = self.plan.targets[*target].profile;
-        let evaluated = interp::evaluate(&problem.model, &problem.inputs, profile, Taps::Outputs);
-        let Ok(evaluation) = evaluated else { return Ok(None) };
+        let Ok(evaluated) = Evaluated::of(&problem.model, &problem.inputs, profile) else { return Ok(None) };
         let (onnx, inputs, findings) = (problem.onnx()?, problem.named(), std::slice::from_ref(finding));
-        let saved = Saved::of_problem(problem, (&onnx, &inputs), profile, &evaluation.outputs, findings);
+        let saved = Saved::of_problem(problem, (&onnx, &inputs), &evaluated, findings);
         let saved = Saved { seed: Some(self.plan.maker.seed), index: Some(found.case.index), ..saved };
         Ok(Some((Beside::of_finding(finding), saved.folder())))
     }

@@ -5,7 +5,7 @@ use std::collections::btree_map::Entry;
 use std::sync::Arc;
 
 use graphgen::Settings;
-use interp::{Evaluation, Taps};
+use interp::Evaluation;
 use ir::{Interface, Tensor};
 use onnx::program::Program;
 use oracles::{Expected, Verdict, Why};
@@ -13,6 +13,7 @@ use oracles::{Expected, Verdict, Why};
 use super::Plan;
 use crate::report::Elements;
 use harness::case::{self, Case, CaseError};
+use harness::evaluated::Evaluated;
 use harness::hurry::Hurry;
 use harness::invalid::answer;
 use harness::target::Target;
@@ -75,29 +76,27 @@ impl CaseRun {
     /// Runs and judges a valid case.
     fn run_valid(&mut self, plan: &Plan<'_>, case: &mut Case, stop: Stop<'_>) -> Result<(), Unjudged> {
         let inputs = case::tensors(&case.inputs);
-        let names: Vec<String> = case.model.graph.outputs.iter().map(|o| o.name.clone()).collect();
-        let mut references: BTreeMap<&'static str, Evaluation> = BTreeMap::new();
+        let mut references: BTreeMap<&'static str, Evaluated> = BTreeMap::new();
         let mut first = 0;
         for levels in plan.targets.chunk_by(Target::is_beside) {
             let profile = levels[0].profile;
-            let evaluation = match references.entry(profile.name) {
+            let evaluated = match references.entry(profile.name) {
                 Entry::Occupied(known) => known.into_mut(),
                 Entry::Vacant(open) => {
-                    let evaluated = interp::evaluate(&case.model, &inputs, profile, Taps::Outputs);
+                    let evaluated = Evaluated::of(&case.model, &inputs, profile);
                     open.insert(evaluated.map_err(Unjudged::NoReference)?)
                 }
             };
             // Value search passes over integers that are undefined whatever the values are.
-            case.all_defined &= evaluation.is_defined();
-            let expected = Expected { names: &names, outputs: &evaluation.outputs, profile };
+            case.all_defined &= evaluated.is_defined();
             // What an engine lacks is known of the engine.
             if let Some(why) = levels[0].lacks_of(case) {
                 let lacks = || Judged::only(Verdict::Incomparable(Why::Unsupported(why.clone())));
                 self.verdicts.extend((first..).zip(levels).map(|(number, _)| (number, lacks())));
             } else {
-                let elements = Elements::of(evaluation);
+                let elements = Elements::of(&evaluated.evaluation);
                 self.elements.extend((first..).zip(levels).map(|(number, _)| (number, elements)));
-                let valid = ValidCase { case, inputs: &inputs, expected: &expected, stop };
+                let valid = ValidCase { case, inputs: &inputs, expected: &evaluated.expected(), stop };
                 match valid.of_levels(plan, first, levels) {
                     Ok(verdicts) => self.verdicts.extend(verdicts),
                     Err(AskError::Stopped) => return Err(Unjudged::Stopped),
@@ -109,9 +108,10 @@ impl CaseRun {
         if self.findings().next().is_some()
             || self.verdicts.iter().any(|(_, judged)| judged.doubted.is_some())
         {
-            self.outputs = references.iter().map(|(name, known)| (*name, known.outputs.clone())).collect();
+            let outputs = |known: &Evaluated| known.evaluation.outputs.clone();
+            self.outputs = references.iter().map(|(name, known)| (*name, outputs(known))).collect();
         }
-        self.reference = references.into_values().next();
+        self.reference = references.into_values().next().map(|known| known.evaluation);
         Ok(())
     }
 

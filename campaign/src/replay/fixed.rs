@@ -2,7 +2,7 @@
 
 use ir::Tensor;
 use onnx::case::NamedDatum;
-use oracles::{Expected, Tolerance, Verdict, Why, judge};
+use oracles::{Expected, Tolerance, Verdict, Why};
 use worker::Outcome;
 
 use super::result::{Grade, Judgement};
@@ -45,7 +45,7 @@ fn by_outputs(
 ) -> Judgement {
     let Outcome::Outputs(outputs) = outcome else {
         let none = Expected { names: &[], outputs: &[], profile: target.profile };
-        return verdict(&judge(&target.backend, &target.level, outcome, &none));
+        return verdict(&target.judge(outcome, &none));
     };
     match close(outputs, wanted, tolerance) {
         Ok(()) => Judgement::new(Grade::Pass, ""),

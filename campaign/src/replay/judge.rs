@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use interp::{Evaluation, Profile, Taps};
+use interp::{Profile, Taps};
 use ir::{Datum, Interface, NodeId, Stream, Tensor, Value, Wanted};
 use onnx::Bytes;
 use onnx::case::NamedDatum;
@@ -13,12 +13,13 @@ use onnx::import::{Imported, Origin};
 use onnx::program::Program;
 use onnx::proto::decode_shared;
 use ops::Model;
-use oracles::{Afar, Expected, Nearness, Verdict, Why, assess, judge};
+use oracles::{Afar, Expected, Nearness, Verdict, Why};
 use worker::{Outcome, Run, WorkerError};
 
 use super::result::{Grade, Judgement};
 use super::{Replay, named, unusable, verdict};
 use harness::case::Case;
+use harness::evaluated::Evaluated;
 use harness::hurry::Hurry;
 use harness::isolate::Isolated;
 use harness::reached::Reached;
@@ -61,7 +62,7 @@ pub(super) struct ReplayedModel {
 /// A model with inputs, and what is right under a profile.
 pub(crate) struct Reference {
     replayed: Rc<ReplayedModel>,
-    evaluation: Evaluation,
+    evaluated: Evaluated,
 }
 
 /// The outputs that the reference gives.
@@ -153,10 +154,10 @@ impl ReplayedModel {
 }
 
 impl Reference {
-    fn of(replayed: &Rc<ReplayedModel>, profile: &Profile) -> Result<Self, Judgement> {
-        let evaluation = interp::evaluate(&replayed.model, &replayed.inputs, profile, Taps::Outputs)
+    fn of(replayed: &Rc<ReplayedModel>, profile: &'static Profile) -> Result<Self, Judgement> {
+        let evaluated = Evaluated::of(&replayed.model, &replayed.inputs, profile)
             .map_err(|e| Judgement::new(Grade::Broken, e.to_string()))?;
-        Ok(Self { replayed: Rc::clone(replayed), evaluation })
+        Ok(Self { replayed: Rc::clone(replayed), evaluated })
     }
 
     /// What the reference says of the outputs' types.
@@ -166,15 +167,14 @@ impl Reference {
 
     /// The outputs that the reference computes, whatever the bounds.
     pub(super) fn outputs(&self) -> Vec<NamedDatum> {
-        let outputs = self.names().into_iter().zip(&self.evaluation.outputs);
+        let outputs = self.evaluated.outputs();
         outputs.map(|(name, output)| NamedDatum::new(name, output.tensor.clone())).collect()
     }
 
     /// The judgement of a target's answer, by what the target says that it computes in.
     pub(super) fn judge(&self, target: &Target, outcome: &Outcome) -> Judgement {
-        let names = self.names();
-        let expected = self.expected(target, &names);
-        let allowed = self.allowed(target, outcome, &expected).map_err(AskError::from);
+        let expected = self.evaluated.expected();
+        let allowed = self.allowed(target, outcome).map_err(AskError::from);
         let judged = allowed.and_then(|judged| match judged {
             Verdict::Pass => self.passed(target, outcome, &expected),
             Verdict::Incomparable(Why::Undecidable) => Ok(self.undecidable(target, outcome, &expected)),
@@ -192,7 +192,7 @@ impl Reference {
         let afar = Afar::of(outputs, expected, &self.suspect(target).limits(target));
         match afar.nearness() {
             Nearness::Untold => {
-                let at = if self.evaluation.is_defined() { None } else { self.undefined_at(target) };
+                let at = if self.evaluated.is_defined() { None } else { self.undefined_at(target) };
                 Judgement::new(Grade::Undecidable, afar.to_string()).with(at)
             }
             Nearness::Near => Judgement::new(Grade::Plausible, afar.to_string()),
@@ -224,7 +224,7 @@ impl Reference {
         expected: &Expected<'_>,
     ) -> Result<Judgement, AskError> {
         let suspect = self.suspect(target);
-        let assessment = assess(&target.backend, &target.level, outcome, expected);
+        let assessment = target.assess(outcome, expected);
         let Some(mut doubted) = suspect.doubted(target, &assessment, outcome, expected) else {
             return Ok(match unproved(outcome, expected, || suspect.limits(target)) {
                 Some((Nearness::Far, why)) => Judgement::new(Grade::Suspect, why),
@@ -267,16 +267,13 @@ impl Reference {
 
     /// What a campaign would make of a target's answer.
     pub(crate) fn peeled(&self, target: &Target, ran: &Run) -> Result<Peeled, AskError> {
-        let outcome = &ran.outcome;
-        let names = self.names();
-        let expected = self.expected(target, &names);
-        let judged = judge(&target.backend, &target.level, outcome, &expected);
-        let exam = Exam::new(target, outcome, "", &expected);
+        let expected = self.evaluated.expected();
+        let exam = Exam::new(target, &ran.outcome, "", &expected);
         let suspect = self.suspect(target);
         if !ran.has_hung() {
             suspect.hurry.took(ran.engine_seconds);
         }
-        suspect.peel(target, self.evaluation.is_defined(), judged, &exam, &|| false)
+        suspect.peel(target, self.evaluated.is_defined(), &exam, &|| false)
     }
 
     /// What the oracles besides the reference say of a target's answer.
@@ -287,14 +284,13 @@ impl Reference {
         ran: &Run,
         stream: Stream,
     ) -> Result<Vec<OracleAnswer>, AskError> {
-        let names = self.names();
         how.oracles.ask(&oracle::Question {
             target,
             targets: how.targets,
-            case: self.replayed.case(self.evaluation.is_defined()),
+            case: self.replayed.case(self.evaluated.is_defined()),
             inputs: &self.replayed.inputs,
             interface: &self.replayed.written.interface,
-            expected: &self.expected(target, &names),
+            expected: &self.evaluated.expected(),
             suspect: &self.suspect(target),
             outcome: &ran.outcome,
             stderr: &ran.stderr,
@@ -303,14 +299,6 @@ impl Reference {
             stream,
             extent: Extent::Every,
         })
-    }
-
-    fn names(&self) -> Vec<String> {
-        case::outputs(&self.replayed.model).into_iter().map(|(name, _)| name).collect()
-    }
-
-    fn expected<'e>(&'e self, target: &Target, names: &'e [String]) -> Expected<'e> {
-        Expected { names, outputs: &self.evaluation.outputs, profile: target.profile }
     }
 
     fn suspect(&self, target: &Target) -> Suspect<'_> {
@@ -339,14 +327,7 @@ impl Reference {
     }
 
     /// The verdict after all allowances.
-    fn allowed(
-        &self,
-        target: &Target,
-        outcome: &Outcome,
-        expected: &Expected<'_>,
-    ) -> Result<Verdict, WorkerError> {
-        let exam = Exam::new(target, outcome, "", expected);
-        let is_defined = self.evaluation.is_defined();
-        self.suspect(target).allowed(target, &self.replayed.unseen, is_defined, &exam, expected)
+    fn allowed(&self, target: &Target, outcome: &Outcome) -> Result<Verdict, WorkerError> {
+        self.suspect(target).allowed(target, &self.replayed.unseen, outcome, &self.evaluated)
     }
 }

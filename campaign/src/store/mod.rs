@@ -55,6 +55,7 @@ pub(crate) use place::{ContentName, Place};
 pub(crate) use saved_case::{Added, Shelf};
 
 use crate::report::{Cluster, Report};
+use harness::folder_lock;
 use harness::invalid::schedule::Schedule;
 use harness::validity::Validity;
 
@@ -351,11 +352,6 @@ fn is_held(lock: &File) -> bool {
 /// Makes this process the only one that writes to a folder, until it ends.
 fn lock(folder: &Path) -> Result<File, StoreError> {
     let path = folder.join(LOCK);
-    let file =
-        File::options().create(true).append(true).open(&path).map_err(StoreError::io("write", &path))?;
-    match file.try_lock() {
-        Err(TryLockError::WouldBlock) => Err(StoreError::Busy { folder: folder.to_owned() }),
-        // A file system without locks is no reason not to run.
-        Ok(()) | Err(TryLockError::Error(_)) => Ok(file),
-    }
+    let lock = folder_lock::take(&path).map_err(StoreError::io("write", &path))?;
+    lock.ok_or_else(|| StoreError::Busy { folder: folder.to_owned() })
 }

@@ -1,11 +1,11 @@
 //! The flags of `known`.
 
 use std::path::PathBuf;
-use std::time::Duration;
 
 use clap::{Args as ClapArgs, Subcommand};
 
-use crate::value::{timeout, word};
+use super::shared::{Campaign, Patience};
+use crate::value::word;
 
 /// `known`
 #[derive(Subcommand, Debug)]
@@ -19,9 +19,8 @@ pub(crate) enum Known {
 /// `known accept`
 #[derive(ClapArgs, Debug)]
 pub(crate) struct Accept {
-    /// The campaign's folder.
-    #[arg(value_name = "DIR")]
-    pub campaign: PathBuf,
+    #[command(flatten)]
+    pub campaign: Campaign,
     /// Only these signatures; `*` is any text. May be repeated. What names neither an operator nor a message is only taken where it is
     /// named here in full.
     #[arg(long, value_name = "SIGNATURE")]
@@ -47,7 +46,6 @@ pub(crate) struct Migrate {
     /// The backends on which findings are run, as for `run`. Without it: all that the list names and that are there.
     #[arg(long, value_delimiter = ',', value_parser = word(), value_name = "BACKENDS")]
     pub on: Vec<String>,
-    /// How long a backend may take for one case.
-    #[arg(long, default_value = "10s", value_parser = timeout, value_name = "TIME")]
-    pub timeout: Duration,
+    #[command(flatten)]
+    pub patience: Patience,
 }

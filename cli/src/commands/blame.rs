@@ -17,7 +17,7 @@ use campaign::Exit;
 
 /// Judges each operator of a model on the operands that a backend itself has for it.
 pub(crate) fn run(common: Common, args: &Blame) -> anyhow::Result<Exit> {
-    let given = UserInputs { large: large(args.large), ..given(&args.given)? };
+    let given = UserInputs { large: large(args.means.large), ..given(&args.given)? };
     let subject = Subject::read(&args.model, &given, common.seed)
         .with_context(|| format!("{} is not judged", args.model.display()))?;
     let limits = limits(args.timeout, std::slice::from_ref(&args.model));

@@ -18,7 +18,7 @@ use crate::screen;
 /// Runs the findings that are written up on the engines that they accuse.
 pub(crate) fn run(common: Common, args: &Corpus) -> anyhow::Result<Exit> {
     let corpus = known::Corpus::read(&args.folder)?;
-    let limits = Limits { timeout: args.timeout, ..Limits::default() };
+    let limits = args.patience.limits();
     let engines = corpus.engines.iter().map(|engine| engine.about.engine.as_str()).collect();
     let Opened { targets, not_opened } = open(&engines, &args.on, &limits)?;
     let count = findings(&corpus, &targets).count();

@@ -41,7 +41,7 @@ const DEFAULT_TIME: Duration = Duration::from_mins(1);
 
 /// Runs a campaign.
 pub(crate) fn run(common: Common, args: &Fuzz) -> anyhow::Result<Exit> {
-    let junit = JunitFile::of(SUITE, args.junit.as_deref());
+    let junit = JunitFile::of(SUITE, args.junit.file.as_deref());
     junit.ended(campaign(common, args, &junit))
 }
 
@@ -50,16 +50,16 @@ fn campaign(common: Common, args: &Fuzz, junit: &JunitFile<'_>) -> anyhow::Resul
     let settings = args.bounds.settings(&taste, Domains::Any)?;
     let known = known(args.known.as_deref())?;
     let levels = levels(args)?;
-    let oracles = Oracles::named(&args.oracles, &args.relations)?;
+    let oracles = Oracles::named(&args.oracles, &args.related.relations)?;
     junit.check()?;
     let mut store = campaign_folder::earlier(args.out.as_deref(), args.resume)?;
-    let limits = Limits { timeout: args.timeout, ..Limits::default() };
+    let limits = args.patience.limits();
     let stop = interrupts()?;
     let mut targets = open(common, &args.on, &limits)?;
     let before = CpuTime::now();
     let told = probe::read(&args.probed)?;
     let until = || stop.load(Ordering::Relaxed);
-    learn(common, &mut targets, store.as_ref(), &told, &settings, jobs(args.jobs), &until)?;
+    learn(common, &mut targets, store.as_ref(), &told, &settings, jobs(args.at_once.jobs), &until)?;
     for target in &targets {
         probe::check_opset(&target.support, taste.opset.as_ref())?;
     }
@@ -70,7 +70,7 @@ fn campaign(common: Common, args: &Fuzz, junit: &JunitFile<'_>) -> anyhow::Resul
         levels,
         targets,
         oracles,
-        jobs: jobs(args.jobs),
+        jobs: jobs(args.at_once.jobs),
         cases: args.cases,
         time,
         shard: args.shard.unwrap_or_default(),
@@ -227,7 +227,7 @@ fn levels(args: &Fuzz) -> anyhow::Result<Levels> {
             );
         }
     }
-    Ok(Levels { choice, rules: rules(&args.rules, choice != Choice::Valid)? })
+    Ok(Levels { choice, rules: rules(&args.broken.rules, choice != Choice::Valid)? })
 }
 
 /// The targets asked for, or all there are.

@@ -38,7 +38,7 @@ pub(crate) fn run(common: Common, args: &Gen) -> anyhow::Result<Exit> {
         Level::Valid => Choice::Valid,
         Level::Violate => Choice::Violate,
     };
-    let levels = Levels { choice, rules: rules(&args.rules, choice != Choice::Valid)? };
+    let levels = Levels { choice, rules: rules(&args.broken.rules, choice != Choice::Valid)? };
     if let Some(out) = &args.out {
         generate::vacant(out)?;
     }

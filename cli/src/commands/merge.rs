@@ -8,12 +8,12 @@ use campaign::Exit;
 
 /// Makes one campaign of its parts.
 pub(crate) fn run(common: Common, args: &Merge) -> anyhow::Result<Exit> {
-    let junit = JunitFile::of(SUITE, args.junit.as_deref());
+    let junit = JunitFile::of(SUITE, args.junit.file.as_deref());
     junit.ended(merged(common, args, &junit))
 }
 
 fn merged(common: Common, args: &Merge, junit: &JunitFile<'_>) -> anyhow::Result<Exit> {
-    let known = known(args.known.as_deref())?;
+    let known = known(args.known.file.as_deref())?;
     junit.check()?;
     let before = CpuTime::now();
     let store = campaign::store::merge(&args.parts, &args.out)?;

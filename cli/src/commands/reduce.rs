@@ -31,7 +31,7 @@ pub(crate) fn run(common: Common, args: &Reduce) -> anyhow::Result<Exit> {
         let why = || format!("cannot write to {}; --out takes a folder", out.display());
         destination::make_writable(parent).with_context(why)?;
     }
-    let limits = limits(args.timeout, std::slice::from_ref(&args.case));
+    let limits = limits(args.patience.timeout, std::slice::from_ref(&args.case));
     let targets = targets(&args.on, &limits)?;
     let tries = args.tries.unwrap_or(u64::MAX);
     let budget = Budget { time: args.budget, tries, jobs: jobs(args.jobs) };

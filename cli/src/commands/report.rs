@@ -21,13 +21,13 @@ use campaign::Exit;
 
 /// Shows what a campaign found, in the forms that are asked for.
 pub(crate) fn run(common: Common, args: &args::Report) -> anyhow::Result<Exit> {
-    let junit = JunitFile::of(SUITE, args.junit.as_deref());
+    let junit = JunitFile::of(SUITE, args.junit.file.as_deref());
     junit.ended(shown(common, args, &junit))
 }
 
 fn shown(common: Common, args: &args::Report, junit: &JunitFile<'_>) -> anyhow::Result<Exit> {
-    let known = known(args.known.as_deref())?;
-    let store = Store::read(&args.campaign)?;
+    let known = known(args.known.file.as_deref())?;
+    let store = Store::read(&args.campaign.folder)?;
     writable_folder("--markdown", args.markdown.as_deref())?;
     writable_file("--html", args.html.as_deref())?;
     junit.check()?;

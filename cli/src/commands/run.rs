@@ -33,17 +33,17 @@ fn replayed(common: Common, args: &Run, junit: &JunitFile<'_>) -> anyhow::Result
     if cases.is_empty() {
         bail!("there is no case folder and no .onnx or .onnxtxt file in {}", names(args));
     }
-    let targets = targets(&args.on, &limits(args.timeout, &cases))?;
+    let targets = targets(&args.on, &limits(args.patience.timeout, &cases))?;
     writable_folder("--out", args.out.as_deref())?;
     junit.check()?;
     let how = Replay {
         targets: &targets,
-        jobs: jobs(args.jobs),
+        jobs: jobs(args.at_once.jobs),
         out: args.out.as_deref(),
         tolerance: tolerance(args),
         seed: common.seed,
-        given: UserInputs { large: large(args.large), ..given(&args.given)? },
-        oracles: Oracles::named(&args.oracles, &args.relations)?,
+        given: UserInputs { large: large(args.means.large), ..given(&args.given)? },
+        oracles: Oracles::named(&args.oracles, &args.related.relations)?,
     };
     let bar = Progress::new(common, Some(cases.len() as u64), "running");
     let replayed = replay(&cases, &how, &|| bar.inc(1));

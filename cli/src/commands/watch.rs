@@ -12,8 +12,8 @@ use campaign::Exit;
 
 /// Shows a campaign that runs elsewhere until it ends; once, where nobody watches.
 pub(crate) fn run(common: Common, args: &Watch) -> anyhow::Result<Exit> {
-    let known = known(args.known.as_deref())?;
-    let store = Store::read(&args.campaign)?;
+    let known = known(args.known.file.as_deref())?;
+    let store = Store::read(&args.campaign.folder)?;
     if common.json {
         let mut report = store.report()?;
         report.mark_known(&known, store.identity());

@@ -11,9 +11,7 @@ use super::given::GivenAttributes;
 use super::translation::{SourceNode, Translation, apply, bind, given_value, need};
 use super::walk::Walk;
 use crate::Error;
-
-/// How many elements a Range may have, which is written out.
-const MOST_ELEMENTS: i128 = 1 << 24;
+use crate::amount::MOST_ELEMENTS;
 
 /// The function that writes out an operator of this name, if it fills a tensor.
 pub(super) fn translation(op_type: &str) -> Option<Translation> {
@@ -203,7 +201,7 @@ fn no_step() -> Error {
 
 /// The count of elements, if it is not too large.
 fn few(count: i128) -> Result<i64, Error> {
-    if count <= MOST_ELEMENTS {
+    if count <= MOST_ELEMENTS.into() {
         return Ok(count as i64);
     }
     Err(Error::unsupported("Range", format!("it has more than {MOST_ELEMENTS} elements")))

@@ -16,6 +16,7 @@ use super::terms::{misshapen, operands, there};
 use super::translation::{SourceNode, Translation, bind, given_value};
 use super::walk::Walk;
 use crate::Error;
+use crate::amount::MOST_ELEMENTS;
 
 /// How many elements are compared at once.
 const MOST: i64 = 1 << 26;
@@ -59,7 +60,7 @@ fn vectorizer<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Resul
         let why = format!("n-grams of {least} to {most} elements, with {skipped} between");
         return Err(Error::invalid("attributes", why));
     }
-    if columns.is_empty() || columns.iter().any(|column| !(0..1 << 24).contains(column)) {
+    if columns.is_empty() || columns.iter().any(|column| !(0..MOST_ELEMENTS).contains(column)) {
         return Err(Error::invalid("attribute `ngram_indexes`", "they are not the numbers of elements"));
     }
     let width = columns.iter().copied().max().map_or(0, |last| last + 1);

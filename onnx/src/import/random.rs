@@ -8,6 +8,7 @@
 //! else of the model is, also that these have the right shape and dtype. With a probability of 0 or 1 Bernoulli's element is known. A seed says
 //! nothing: ONNX does not say which generator it is for.
 
+use ir::format::FloatFormat;
 use ir::{Attributes, DType, Type, Value};
 use ops::schema;
 
@@ -189,7 +190,7 @@ fn multinomial<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Resu
         return Err(misshapen(0, &ty, "of some classes"));
     }
     let class = |i: usize| (spread(i) * classes as f64).floor();
-    let exact = if classes < 1 << 24 { DType::F32 } else { DType::F64 };
+    let exact = if classes < FloatFormat::F32.whole() as i64 { DType::F32 } else { DType::F64 };
     let y = open(walk, &Type::new(exact, [batch, count]), class)?;
     let y = walk.cast(y, dtype)?;
     let y = shaped_as(walk, y, x)?;

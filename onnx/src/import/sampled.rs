@@ -9,9 +9,11 @@ mod regions;
 
 use ir::{Attributes, DType, Value};
 
+use super::terms::spared;
 use super::translation::Translation;
 use super::walk::Walk;
 use crate::Error;
+use crate::amount::MOST_ELEMENTS;
 
 /// The function that writes out an operator of this name, if it takes samples.
 pub(super) fn translation(op_type: &str) -> Option<Translation> {
@@ -21,9 +23,6 @@ pub(super) fn translation(op_type: &str) -> Option<Translation> {
         _ => None,
     }
 }
-
-/// How many weights there may be.
-const MOST: usize = 1 << 24;
 
 /// Where a coordinate may be in an implementation.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -113,7 +112,7 @@ impl Taps {
 }
 
 fn few(weights: usize) -> Result<(), Error> {
-    if weights <= MOST {
+    if weights <= MOST_ELEMENTS as usize {
         return Ok(());
     }
     Err(Error::unsupported("operator", format!("{weights} weights are not written out")))
@@ -128,13 +127,12 @@ fn weighed(
     counts: impl Fn(usize) -> bool,
 ) -> Result<Value, Error> {
     let ty = walk.ty(weights);
-    // An element that weighs nothing may be left out, infinite or NaN, or be taken.
+    // An element that weighs nothing may be left out or be taken.
     let rounded = walk.in_parts(weights)?;
     let zero = walk.real(ty.dtype, 0.0)?;
     let counting = walk.integers(DType::Bool, &ty.shape, |i| counts(i).into())?;
     let weights = walk.op("Where", &[counting, rounded, zero])?;
     let products = walk.op("Mul", &[elements, weights])?;
-    let weighs_nothing = walk.op("Equal", &[weights, zero])?;
-    let products = walk.op("Where", &[weighs_nothing, zero, products])?;
+    let products = spared(walk, products, weights, zero)?;
     walk.op_with("ReduceSum", &Attributes::new().ints("axes", &[-1]).int("keepdims", 0), &[products])
 }

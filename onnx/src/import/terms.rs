@@ -9,9 +9,7 @@ use ops::schema::{self, Arity, Parameter};
 use super::translation::{self, SourceNode};
 use super::walk::Walk;
 use crate::Error;
-
-/// How many elements a constant may have that is written out: a model is untrusted, and a window may be huge where its operands are small.
-const MOST_ELEMENTS: i64 = 1 << 24;
+use crate::amount::MOST_ELEMENTS;
 
 /// What stands for nothing where an implementation may have something: too little to be seen, but no 0 that any would leave out.
 const TRACE: f64 = 1e-30;
@@ -55,6 +53,17 @@ pub(super) fn operands<const N: usize>(
         operands[i] = Some(value);
     }
     Ok(operands)
+}
+
+/// Products with weights, without those of elements that weigh nothing: these may be left out, infinite or NaN.
+pub(super) fn spared(
+    walk: &mut Walk<'_, '_>,
+    products: Value,
+    weights: Value,
+    zero: Value,
+) -> Result<Value, Error> {
+    let weighs_nothing = walk.op("Equal", &[weights, zero])?;
+    walk.op("Where", &[weighs_nothing, zero, products])
 }
 
 /// Requires that an operand is of a dtype that it may have.

@@ -13,9 +13,7 @@ use super::terms::{axis_of, operands, there};
 use super::translation::{SourceNode, Translation, bind, given_value};
 use super::walk::Walk;
 use crate::Error;
-
-/// How long the axis may be.
-const MOST: i64 = 1 << 24;
+use crate::amount::MOST_ELEMENTS;
 
 /// The function that writes out an operator of this name, if it is Unique.
 pub(super) fn translation(op_type: &str) -> Option<Translation> {
@@ -43,8 +41,11 @@ fn unique<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result<()
         x = walk.reshaped(x, &shape)?;
     }
     // Where another axis has no element, this one may be of any size.
-    if shape[axis] > MOST {
-        return Err(Error::unsupported("operand 0", format!("axis {axis} of {ty} is longer than {MOST}")));
+    if shape[axis] > MOST_ELEMENTS {
+        return Err(Error::unsupported(
+            "operand 0",
+            format!("axis {axis} of {ty} is longer than {MOST_ELEMENTS}"),
+        ));
     }
     let slices = slices(&ordered(&tensor)?, &shape, axis);
     let mut found: BTreeMap<&[i128], Vec<usize>> = BTreeMap::new();

@@ -8,12 +8,10 @@
 use ir::{DType, Tensor, Type};
 
 use super::{Initializer, Program, ValueId};
+use crate::amount::MOST_ELEMENTS;
 use crate::external::External;
 use crate::proto::{SparseTensorProto, TensorProto};
 use crate::{Error, tensor};
-
-/// How many elements a sparse tensor may have, which the size of a file does not bound.
-const MOST_ELEMENTS: i64 = 1 << 24;
 
 /// How many bytes the sparse initializers of a model may have together, written out.
 pub(super) const MOST_TOGETHER: usize = 1 << 28;

@@ -10,6 +10,7 @@ use ir::Tensor;
 use worker::Outcome;
 
 use super::relation::Holds;
+use crate::difference::{Ignored, first_difference};
 use crate::differential::{self, Expected, error_shape};
 use crate::signature::Symptom;
 use crate::verdict::{Finding, Verdict, Why};
@@ -85,8 +86,10 @@ fn compare(pair: &Pair<'_>, reference: impl FnOnce() -> Option<Vec<Bounded>>) ->
         }
         elements += original.len();
         compared += original.len().saturating_sub(judged.undefined.len());
-        let differs = difference(original, actual, judged, pair.expected.profile.ignores_zero_sign);
-        parting = parting.or(differs.map(|d| (name, d)));
+        let zero_sign = pair.expected.profile.ignores_zero_sign;
+        let differs = first_difference(original, actual, Ignored { elements: &judged.undefined, zero_sign });
+        let bounded = |d: Mismatch| Mismatch { bound: judged.error_at(d.index), ..d };
+        parting = parting.or(differs.map(|d| (name, bounded(d))));
     }
     match parting {
         None if compared == 0 && elements > 0 => Verdict::Incomparable(Why::Undecidable),
@@ -133,34 +136,6 @@ fn is_fault(finding: &Finding) -> bool {
 
 fn undecided(why: &str) -> Verdict {
     Verdict::Incomparable(Why::Undecided(why.to_owned()))
-}
-
-/// The first defined element in which two answers differ.
-fn difference(
-    original: &Tensor,
-    actual: &Tensor,
-    judged: &Bounded,
-    ignores_zero_sign: bool,
-) -> Option<Mismatch> {
-    if original == actual {
-        return None;
-    }
-    let is_defined = |i: usize| judged.undefined.binary_search(&i).is_err();
-    let mismatch = |index, expected, actual| {
-        let bound = judged.error_at(index);
-        Mismatch { index, expected, bound, actual, ulp: f64::NAN }
-    };
-    if original.dtype().is_float() {
-        let same = |x: f64, y: f64| {
-            let zeros = ignores_zero_sign && x == 0.0 && y == 0.0;
-            zeros || (x.is_nan() && y.is_nan()) || x.to_bits() == y.to_bits()
-        };
-        let mut pairs = original.to_f64s().into_iter().zip(actual.to_f64s()).enumerate();
-        pairs.find(|&(i, (x, y))| is_defined(i) && !same(x, y)).map(|(i, (x, y))| mismatch(i, x, y))
-    } else {
-        let mut pairs = original.to_i128s().into_iter().zip(actual.to_i128s()).enumerate();
-        pairs.find(|&(i, (x, y))| is_defined(i) && x != y).map(|(i, (x, y))| mismatch(i, x as f64, y as f64))
-    }
 }
 
 #[cfg(test)]

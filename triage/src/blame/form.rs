@@ -13,8 +13,9 @@ use crate::composite::{Composite, composites};
 use crate::forms::{self, Forms, Led, Parameter, ProgramForm, TargetProgram, Undone};
 use crate::symptom_match::{SymptomMatch, same_cause};
 use harness::case;
-use harness::isolate::Trial;
+use harness::evaluated::Evaluated;
 use harness::target::Target;
+use harness::trial::Trial;
 
 /// What comes of the operators that a target sees.
 #[derive(Default)]
@@ -81,9 +82,8 @@ impl Suspect<'_> {
         // What a Constant node gives is an operator's own, as an initializer is.
         let plain = program.without_constant_nodes();
         for Composite { name, types, problem, .. } in composites(plain.as_ref().unwrap_or(program), &inputs) {
-            let trial = problem.trial(self.profile);
-            let Some(trial) = &trial else { continue };
-            let Some(shown) = shown(target, finding, trial)? else { continue };
+            let Ok(trial) = problem.trial(self.profile) else { continue };
+            let Some(shown) = shown(target, finding, &trial)? else { continue };
             let types: Vec<Option<&Type>> = types.iter().map(Option::as_ref).collect();
             let culprit = Some(Culprit::alone(&name, &types));
             let alone = Some(Alone { problem, shown: Some(Box::new(shown)) });
@@ -189,7 +189,8 @@ impl Suspect<'_> {
     fn trial_of(&self, program: &Program, inputs: &BTreeMap<String, Datum>) -> Option<Trial> {
         let onnx = onnx::encode(&program.write());
         let led = forms::lead(program, inputs).ok()?;
-        Trial::written(led.model, led.inputs, onnx, led.interface, self.profile)
+        let evaluated = Evaluated::of(&led.model, &led.inputs, self.profile).ok()?;
+        Some(Trial::written(led.model, led.inputs, onnx, led.interface, evaluated))
     }
 
     /// The type of the output that is off, where elements of one are.

@@ -9,10 +9,11 @@ use worker::{Outcome, WorkerError};
 
 use super::{Called, JOINED, Judged, OperatorResult, Standing, assessed};
 use crate::tapped::{self, Parts, Tapped};
-use harness::isolate::{Trial, isolate_joined, isolate_on};
+use harness::isolate::{isolate_joined, isolate_on};
 use harness::reference::{Large, Means};
 use harness::target::Target;
 use harness::threads::Share;
+use harness::trial::Trial;
 
 /// The values of a graph, as a target has them.
 pub(super) struct TappedValues {

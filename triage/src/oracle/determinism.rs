@@ -109,8 +109,8 @@ fn answer(question: &Question<'_>, name: &str, place: Where) -> Result<OracleAns
 pub(crate) fn replay(folder: &CaseFolder, check: &Check, target: &Target) -> Result<Verdict, NoReplay> {
     let place = ALL.iter().find(|(name, _)| *name == check.name);
     let (_, place) = place.ok_or_else(|| NoReplay::no_question(&check.name))?;
-    let saved = Saved::load(folder, target.profile)?;
-    let first = saved.run(target)?;
-    let second = saved.run_by(|onnx, inputs, interface| place.run(target, onnx, inputs, interface))?;
-    Ok(place.judge(target, &first, &second, &saved.expected()))
+    let Saved { trial, .. } = Saved::load(folder, target.profile)?;
+    let first = trial.outcome(target)?;
+    let second = trial.ran_by(|onnx, inputs, interface| place.run(target, onnx, inputs, interface))?.outcome;
+    Ok(place.judge(target, &first, &second, &trial.expected()))
 }

@@ -106,10 +106,9 @@ fn answer(
         judge(target, relation, question.expected, original, &ran.outcome, &form.subject, but)
             .with_stderr(&ran.stderr)
     };
-    let verdict = judged(&BTreeSet::new());
     let suspect = Suspect::new(model, inputs, target.profile);
-    let exam = Exam { outcome: &ran.outcome, judge: Box::new(judged) };
-    let (mut verdict, alone) = suspect.conclude(target, question.case.all_defined, verdict, &exam)?;
+    let exam = Exam::by(&ran.outcome, judged);
+    let (mut verdict, alone) = suspect.conclude(target, question.case.all_defined, &exam)?;
     let mut rewritten = None;
     if let Verdict::Bug(finding) = &mut verdict {
         finding.check = Some(check.clone());
@@ -163,8 +162,8 @@ pub(crate) fn replay(folder: &CaseFolder, check: &Check, target: &Target) -> Res
     let relation = relation(&check.name).map_err(|e| NoReplay::Unusable(e.to_string()))?;
     let no_second = || NoReplay::Unusable("the folder has no `rewritten` model".to_owned());
     let form = folder.rewritten.as_deref().ok_or_else(no_second)?;
-    let first = Saved::load(folder, target.profile)?;
-    let Outcome::Outputs(original) = first.run(target)? else {
+    let Saved { trial: first, .. } = Saved::load(folder, target.profile)?;
+    let Outcome::Outputs(original) = first.outcome(target)? else {
         return Ok(Verdict::Incomparable(Why::Undecided("the original has no outputs".to_owned())));
     };
     let Loaded { model, interface, inputs, unseen } = load(form).map_err(NoReplay::Unusable)?;
@@ -175,13 +174,12 @@ pub(crate) fn replay(folder: &CaseFolder, check: &Check, target: &Target) -> Res
     let judged = |but: &BTreeSet<String>| {
         judge(target, relation, &first.expected(), &original, &outcome, &subject, but)
     };
-    let verdict = judged(&BTreeSet::new());
-    if let (Verdict::Bug(_), Some(lacking)) = (&verdict, lacking) {
+    let exam = Exam::by(&outcome, judged);
+    if let (Verdict::Bug(_), Some(lacking)) = (&exam.verdict, lacking) {
         return Ok(lacking);
     }
     let suspect = Suspect::new(&subject.model, &subject.inputs, target.profile);
-    let exam = Exam { outcome: &outcome, judge: Box::new(judged) };
-    Ok(suspect.settled(target, verdict, &exam)?)
+    Ok(suspect.settled(target, &exam)?)
 }
 
 /// What a folder's program leads to.

@@ -9,8 +9,7 @@
 //! Two answers within the bounds agree, however their bits differ: a fusion may round elsewhere.
 
 use onnx::CaseFolder;
-use oracles::{Check, Expected, Verdict, Why, judge};
-use worker::Outcome;
+use oracles::{Check, Verdict, Why};
 
 use super::saved::Saved;
 use super::{AskError, NoReplay, Oracle, OracleAnswer, Question};
@@ -46,8 +45,7 @@ impl Oracle for Optimiser {
         if below.is_empty() {
             return Ok(Vec::new());
         }
-        let own =
-            judge(&target.backend, &target.level, question.outcome, expected).with_stderr(question.stderr);
+        let own = target.judge(question.outcome, expected).with_stderr(question.stderr);
         let mut answer = OracleAnswer::inapplicable(check(&target.level));
         if !matches!(own, Verdict::Bug(_)) {
             return Ok(vec![OracleAnswer { verdict: Some(own), ..answer }]);
@@ -55,7 +53,7 @@ impl Oracle for Optimiser {
         let mut culprit = (target.clone(), own, question.outcome.clone(), question.stderr.to_owned());
         for (number, lower) in below.iter().enumerate() {
             let ran = lower.run(&question.case.onnx, &question.case.inputs, question.interface)?;
-            let verdict = verdict(lower, &ran.outcome, expected).with_stderr(&ran.stderr);
+            let verdict = lower.judge(&ran.outcome, expected).with_stderr(&ran.stderr);
             if number == 0 && !is_answered(&verdict) {
                 return Ok(vec![OracleAnswer { verdict: Some(not_its_fault()), ..answer }]);
             }
@@ -66,19 +64,14 @@ impl Oracle for Optimiser {
         }
         let (target, verdict, outcome, stderr) = culprit;
         answer.check = check(&target.level);
-        let exam = Exam::new(&target, &outcome, &stderr, expected);
-        let (mut verdict, alone) =
-            question.suspect.conclude(&target, question.case.all_defined, verdict, &exam)?;
+        let exam = Exam::of(&target, &outcome, &stderr, expected, verdict);
+        let (mut verdict, alone) = question.suspect.conclude(&target, question.case.all_defined, &exam)?;
         if let Verdict::Bug(finding) = &mut verdict {
             finding.check = Some(answer.check.clone());
             finding.detail = format!("not at `{}`: {}", below[0].level, finding.detail);
         }
         Ok(vec![OracleAnswer { verdict: Some(verdict), alone, ..answer }])
     }
-}
-
-fn verdict(target: &Target, outcome: &Outcome, expected: &Expected<'_>) -> Verdict {
-    judge(&target.backend, &target.level, outcome, expected)
 }
 
 /// Whether two verdicts are findings of one kind.
@@ -106,8 +99,7 @@ pub(crate) fn replay(folder: &CaseFolder, check: &Check, target: &Target) -> Res
         return Err(NoReplay::Inapplicable("the level is the unoptimised one".to_owned()));
     };
     let saved = Saved::load(folder, target.profile)?;
-    let judged = |target: &Target| saved.allowed(target, &saved.run(target)?);
-    let (plain, optimised) = (judged(unoptimised)?, judged(&culprit)?);
+    let (plain, optimised) = (saved.verdict(unoptimised)?, saved.verdict(&culprit)?);
     let is_accused = !matches!(optimised, Verdict::Bug(_)) || is_answered(&plain);
     Ok(if is_accused { optimised } else { not_its_fault() })
 }

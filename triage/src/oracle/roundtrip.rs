@@ -8,7 +8,7 @@
 //! The first two are asked once for a case, of ourselves; the last of each target that can.
 
 use ops::Model;
-use oracles::{Check, Symptom, Verdict, Why, judge};
+use oracles::{Check, Symptom, Verdict, Why};
 
 use onnx::CaseFolder;
 use worker::Stage;
@@ -98,14 +98,13 @@ fn ours(name: &str, kept: Result<(), String>) -> OracleAnswer {
 fn by_runtime(question: &Question<'_>, written: &Target) -> Result<OracleAnswer, AskError> {
     let Question { target, case, interface, expected, .. } = *question;
     let check = check("written");
-    if let Verdict::Bug(_) = judge(&target.backend, &target.level, question.outcome, expected) {
+    if let Verdict::Bug(_) = target.judge(question.outcome, expected) {
         let verdict = Verdict::Incomparable(Why::Undecided("it is wrong without the detour".to_owned()));
         return Ok(OracleAnswer { verdict: Some(verdict), ..OracleAnswer::inapplicable(check) });
     }
     let ran = written.run(&case.onnx, &case.inputs, interface)?;
-    let verdict = judge(&written.backend, &written.level, &ran.outcome, expected).with_stderr(&ran.stderr);
     let exam = Exam::new(written, &ran.outcome, &ran.stderr, expected);
-    let (mut verdict, alone) = question.suspect.conclude(written, case.all_defined, verdict, &exam)?;
+    let (mut verdict, alone) = question.suspect.conclude(written, case.all_defined, &exam)?;
     if let Verdict::Bug(finding) = &mut verdict {
         finding.check = Some(check.clone());
     }
@@ -119,6 +118,5 @@ pub(crate) fn replay(folder: &CaseFolder, check: &Check, target: &Target) -> Res
     }
     // For one that writes no models there is no detour: the model as it is has the same right outputs.
     let written = target.written().unwrap_or_else(|| target.clone());
-    let saved = Saved::load(folder, target.profile)?;
-    Ok(saved.allowed(&written, &saved.run(&written)?)?)
+    Ok(Saved::load(folder, target.profile)?.verdict(&written)?)
 }

@@ -21,16 +21,18 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use interp::{Bounded, Evaluation, Profile, Taps};
+use interp::{Evaluation, Taps};
 use ir::{Node, NodeKind, Tensor, Value};
+use onnx::Bytes;
 use ops::{Hazard, Model, Op, Operator};
-use oracles::{Afar, ErrorShape, Expected, Finding, Nearness, Symptom, Verdict, Why, assess, judge};
+use oracles::{Afar, ErrorShape, Finding, Nearness, Symptom, Verdict, Why};
 use worker::{Outcome, WorkerError};
 
 use super::problem::Problem;
 use crate::allowance::Exam;
 use crate::blame::{Alone, Suspect};
 use harness::case;
+use harness::evaluated::Evaluated;
 use harness::isolate::Isolated;
 use harness::reference::{self, Large};
 use harness::target::Target;
@@ -41,13 +43,11 @@ pub struct Shown {
     /// The problem.
     pub problem: Problem,
     /// Its model as ONNX.
-    pub onnx: Vec<u8>,
+    pub onnx: Bytes,
     /// The finding.
     pub finding: Finding,
     /// The outputs by the reference.
-    pub outputs: Vec<Bounded>,
-    /// The accuracy that their bounds allow for.
-    pub profile: &'static Profile,
+    pub evaluated: Evaluated,
     /// Every value of the main graph by the reference.
     pub values: BTreeMap<Value, Tensor>,
     /// The culprit alone, where it shows the same alone.
@@ -207,21 +207,14 @@ pub(crate) fn run(
     if let Err(e) = reference::bearable(model, Taps::Outputs, Large::Refused) {
         return nothing(&e);
     }
-    let reference = match interp::evaluate(model, inputs, target.profile, Taps::Outputs) {
-        Ok(evaluation) => evaluation.outputs,
+    let trial = match problem.trial(target.profile) {
+        Ok(trial) => trial,
         Err(e) => return nothing(&e),
     };
-    let onnx = match problem.onnx() {
-        Ok(onnx) => onnx,
-        Err(e) => return nothing(&e),
-    };
-    let names: Vec<String> = model.graph.outputs.iter().map(|o| o.name.clone()).collect();
-    let ran = target.run(&onnx, &problem.named(), &problem.interface())?;
-    let expected = Expected { names: &names, outputs: &reference, profile: target.profile };
-    let verdict = judge(&target.backend, &target.level, &ran.outcome, &expected).with_stderr(&ran.stderr);
+    let ran = trial.ran(target)?;
     let suspect = Suspect::new(model, inputs, target.profile).written(program.as_deref());
     let settled =
-        suspect.settled(target, verdict, &Exam::new(target, &ran.outcome, &ran.stderr, &expected))?;
+        suspect.settled(target, &Exam::new(target, &ran.outcome, &ran.stderr, &trial.expected()))?;
     let finding = match settled {
         Verdict::Pass => return nothing(&"its outputs are right"),
         Verdict::Incomparable(why) => return nothing(&why),
@@ -240,8 +233,8 @@ pub(crate) fn run(
         (Verdict::Pass, _) => return nothing(&"its outputs are right"),
     };
     let Some(values) = values(problem, target, isolated) else { return nothing(&"it has no values") };
-    let (problem, outputs, profile) = (problem.clone(), reference, target.profile);
-    let shown = Shown { problem, onnx, finding, outputs, profile, values, alone };
+    let (problem, onnx, evaluated) = (problem.clone(), trial.onnx, trial.evaluated);
+    let shown = Shown { problem, onnx, finding, evaluated, values, alone };
     Ok(ProblemRun::Shown(Box::new(shown), tame))
 }
 
@@ -251,13 +244,11 @@ pub(super) fn suspect(target: &Target, problem: &Problem) -> Result<Option<Strin
     if model.validate().is_err() || reference::bearable(model, Taps::Outputs, Large::Refused).is_err() {
         return Ok(None);
     }
-    let evaluation = interp::evaluate(model, inputs, target.profile, Taps::Outputs);
-    let (Ok(Evaluation { outputs, .. }), Ok(onnx)) = (evaluation, problem.onnx()) else { return Ok(None) };
-    let names: Vec<String> = model.graph.outputs.iter().map(|o| o.name.clone()).collect();
-    let expected = Expected { names: &names, outputs: &outputs, profile: target.profile };
-    let outcome = target.run(&onnx, &problem.named(), &problem.interface())?.outcome;
+    let Ok(trial) = problem.trial(target.profile) else { return Ok(None) };
+    let outcome = trial.outcome(target)?;
+    let expected = trial.expected();
     let suspect = Suspect::new(model, inputs, target.profile).written(program.as_deref());
-    let assessment = assess(&target.backend, &target.level, &outcome, &expected);
+    let assessment = target.assess(&outcome, &expected);
     Ok(match (&assessment.verdict, &outcome) {
         (Verdict::Pass, _) => {
             let doubted = suspect.doubted(target, &assessment, &outcome, &expected);
@@ -284,6 +275,7 @@ fn values(problem: &Problem, target: &Target, isolated: &Isolated) -> Option<BTr
 
 #[cfg(test)]
 mod tests {
+    use interp::Profile;
     use ir::{DType, Type};
 
     use super::*;

@@ -319,6 +319,6 @@ fn save(out: &Path, origin: &About, shown: &Shown) -> Result<(), onnx::Error> {
     let finding = Finding { core, after, ..shown.finding.clone() };
     let (inputs, findings) = (shown.problem.named(), std::slice::from_ref(&finding));
     let given = (&shown.onnx[..], &inputs[..]);
-    let saved = folder::Saved::of_problem(&shown.problem, given, shown.profile, &shown.outputs, findings);
+    let saved = folder::Saved::of_problem(&shown.problem, given, &shown.evaluated, findings);
     folder::Saved { seed: origin.seed, index: origin.index, ..saved }.write(out)
 }

@@ -28,8 +28,9 @@ use crate::blame::{Accused, Alone, Blamed, Suspect, Whole};
 use crate::oracle::AskError;
 use crate::symptom_match::same_kind;
 use harness::case::tensors;
-use harness::isolate::{Isolated, Trial};
+use harness::isolate::Isolated;
 use harness::target::Target;
+use harness::trial::Trial;
 
 /// Where a reduction starts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

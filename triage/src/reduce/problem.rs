@@ -12,8 +12,9 @@ use ops::{Model, Op};
 use crate::forms::{self, Led, TargetProgram, lead};
 use crate::sides;
 use harness::case::{self, Case};
-use harness::isolate::Trial;
+use harness::evaluated::Evaluated;
 use harness::target::Target;
+use harness::trial::Trial;
 
 /// A model with the values of its inputs.
 #[derive(Clone, PartialEq, Debug)]
@@ -24,6 +25,17 @@ pub struct Problem {
     pub inputs: Vec<Tensor>,
     /// The program that leads to the model for these inputs, where targets get that: it says more than the model.
     pub program: Option<Arc<TargetProgram>>,
+}
+
+/// Why a problem cannot be run and judged.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum NoTrial {
+    /// The reference has no values for it.
+    #[error(transparent)]
+    Reference(#[from] interp::Error),
+    /// It cannot be written.
+    #[error(transparent)]
+    Write(#[from] onnx::Error),
 }
 
 impl Problem {
@@ -88,9 +100,11 @@ impl Problem {
         })
     }
 
-    /// The problem, to be run and held to a profile; `None` where the reference has no values for it.
-    pub(crate) fn trial(&self, profile: &'static Profile) -> Option<Trial> {
-        Trial::written(self.model.clone(), self.inputs.clone(), self.onnx().ok()?, self.interface(), profile)
+    /// The problem, to be run and held to a profile.
+    pub(crate) fn trial(&self, profile: &'static Profile) -> Result<Trial, NoTrial> {
+        let evaluated = Evaluated::of(&self.model, &self.inputs, profile)?;
+        let onnx = self.onnx()?;
+        Ok(Trial::written(self.model.clone(), self.inputs.clone(), onnx, self.interface(), evaluated))
     }
 
     /// What the inputs and outputs that targets get are made of.

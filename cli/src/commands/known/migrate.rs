@@ -10,7 +10,6 @@ use campaign::{Exit, Store};
 use harness::Target;
 use serde_json::json;
 use triage::known::{Covered, Date, FILE, Known, KnownEntry, WriteUp};
-use worker::Limits;
 
 use crate::args::{Common, Migrate};
 use crate::commands::corpus::{Opened, open};
@@ -25,7 +24,7 @@ pub(super) fn run(common: Common, args: &Migrate) -> anyhow::Result<Exit> {
     // Those that have expired have names as well.
     let known = Known::parse(&text, &args.list, Date::from_unix_days(0))?;
     let engines: BTreeSet<&str> = known.entries().iter().filter_map(KnownEntry::engine).collect();
-    let limits = Limits { timeout: args.timeout, ..Limits::default() };
+    let limits = args.patience.limits();
     let Opened { targets, not_opened } = open(&engines, &args.on, &limits)?;
     let beside = args.list.parent().unwrap_or(Path::new("."));
     let mut seen = in_cases(common, &known, beside, &targets);

@@ -31,7 +31,7 @@ fn accept(common: Common, args: &Accept) -> anyhow::Result<Exit> {
         Err(e) => return Err(e).with_context(|| format!("cannot read {}", args.list.display())),
     };
     let known = Known::parse(&before, &args.list, today)?;
-    let store = Store::read(&args.campaign)?;
+    let store = Store::read(&args.campaign.folder)?;
     let mut report = store.report()?;
     report.mark_known(&known, store.identity());
     let only: Vec<Pattern> = args.only.iter().cloned().map(Pattern::from).collect();

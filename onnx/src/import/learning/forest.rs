@@ -11,10 +11,8 @@ use ir::{Attributes, DType, Value};
 
 use super::chosen;
 use crate::Error;
+use crate::amount::MOST_ELEMENTS;
 use crate::import::walk::Walk;
-
-/// How many elements a matrix may have.
-const MOST_ELEMENTS: usize = 1 << 24;
 
 /// The operators that a branch may compare with.
 const COMPARISONS: [&str; 5] = ["LessOrEqual", "Less", "GreaterOrEqual", "Greater", "Equal"];
@@ -309,7 +307,7 @@ impl Forest {
 
 /// Requires that a matrix is not much larger than what it is made of.
 pub(super) fn few(rows: usize, columns: usize) -> Result<(), Error> {
-    if rows.saturating_mul(columns) <= MOST_ELEMENTS {
+    if rows.saturating_mul(columns) <= MOST_ELEMENTS as usize {
         return Ok(());
     }
     Err(Error::unsupported(

@@ -7,7 +7,7 @@ use super::super::frame::Bound;
 use super::super::given::GivenAttributes;
 use super::super::translation::{SourceNode, Translation, bind};
 use super::super::walk::Walk;
-use super::{floats, operands, shared};
+use super::{floats, shared, tensors};
 use crate::Error;
 
 pub(super) fn translation(op_type: &str) -> Option<Translation> {
@@ -25,7 +25,7 @@ pub(super) fn translation(op_type: &str) -> Option<Translation> {
 /// Gelu of X, or of X + bias.
 fn gelu<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>, formula: Formula) -> Result<(), Error> {
     GivenAttributes::of(source).finish()?;
-    let operands = operands::<2>(walk, source)?;
+    let operands = tensors::<2>(walk, source)?;
     let mut x = floats(walk, &operands, 0)?;
     if let Some(bias) = operands[1] {
         x = walk.op("Add", &[x, bias])?;
@@ -70,7 +70,7 @@ fn quick_gelu<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Resul
     let given = GivenAttributes::of(source);
     let alpha = given.float("alpha").unwrap_or(1.702);
     given.finish()?;
-    let operands = operands::<1>(walk, source)?;
+    let operands = tensors::<1>(walk, source)?;
     let x = floats(walk, &operands, 0)?;
     let scaled = times(walk, x, alpha)?;
     let gate = walk.op("Sigmoid", &[scaled])?;
@@ -87,7 +87,7 @@ fn matmul<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result<()
         Turn { matrix: is("trans"), batch: is("transBatch") }
     });
     given.finish()?;
-    let operands = operands::<2>(walk, source)?;
+    let operands = tensors::<2>(walk, source)?;
     let a = turns[0].applied(walk, floats(walk, &operands, 0)?)?;
     let b = turns[1].applied(walk, floats(walk, &operands, 1)?)?;
     let product = walk.op("MatMul", &[a, b])?;
@@ -127,7 +127,7 @@ fn conv<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result<(), 
     let shared = shared(walk, source, &given, &OWN)?;
     let (activation, parameters) = (given.text("activation", ""), given.floats("activation_params"));
     given.finish()?;
-    let operands = operands::<4>(walk, source)?;
+    let operands = tensors::<4>(walk, source)?;
     let mut factors = vec![floats(walk, &operands, 0)?, floats(walk, &operands, 1)?];
     factors.extend(operands[2]);
     let mut sum = walk.op_with("Conv", &shared, &factors)?;
@@ -147,7 +147,7 @@ fn gemm<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result<(), 
     let names = ["activation_alpha", "activation_beta", "activation_gamma"];
     let parameters: Vec<f32> = names.into_iter().map_while(|name| given.float(name)).collect();
     given.finish()?;
-    let operands = operands::<3>(walk, source)?;
+    let operands = tensors::<3>(walk, source)?;
     let mut factors = vec![floats(walk, &operands, 0)?, floats(walk, &operands, 1)?];
     factors.extend(operands[2]);
     let sum = walk.op_with("Gemm", &shared, &factors)?;

@@ -42,7 +42,7 @@ pub(super) fn types(
         return Ok(None);
     }
     let [sequences, _, recurrence] =
-        operands::<12>(walk, source)?.first_chunk().copied().expect("there are twelve");
+        tensors::<12>(walk, source)?.first_chunk().copied().expect("there are twelve");
     let (Some(sequences), Some(recurrence)) = (sequences, recurrence) else { return Ok(None) };
     let ([steps, batch, _], [directions, hidden, _]) =
         (&walk.ty(sequences).shape[..], &walk.ty(recurrence).shape[..])
@@ -54,7 +54,7 @@ pub(super) fn types(
 }
 
 /// The operands of a node, all of them tensors. One that is left out is `None`, at the end too.
-fn operands<const N: usize>(
+fn tensors<const N: usize>(
     walk: &mut Walk<'_, '_>,
     source: &SourceNode<'_, '_>,
 ) -> Result<[Option<Value>; N], Error> {

@@ -6,7 +6,7 @@ use super::super::frame::Bound;
 use super::super::given::GivenAttributes;
 use super::super::translation::{SourceNode, Translation, apply, bind};
 use super::super::walk::Walk;
-use super::{floats, operands};
+use super::{floats, tensors};
 use crate::Error;
 
 pub(super) fn translation(op_type: &str) -> Option<Translation> {
@@ -20,7 +20,7 @@ pub(super) fn translation(op_type: &str) -> Option<Translation> {
 /// The normalisation by mean and deviation.
 fn layer<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result<(), Error> {
     let attributes = attributes(source)?.int("outputs", 3);
-    let operands = operands::<5>(walk, source)?;
+    let operands = tensors::<5>(walk, source)?;
     let gamma = floats(walk, &operands, 2)?;
     let sum = sum(walk, &operands, operands[4])?;
     let factors: Vec<Value> = [sum, gamma].into_iter().chain(operands[3]).collect();
@@ -32,7 +32,7 @@ fn layer<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result<(),
 /// The normalisation by the root of the mean square. No runtime gives what stands between it and the sum.
 fn root_mean_square<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result<(), Error> {
     let attributes = attributes(source)?;
-    let operands = operands::<4>(walk, source)?;
+    let operands = tensors::<4>(walk, source)?;
     let gamma = floats(walk, &operands, 2)?;
     let sum = sum(walk, &operands, operands[3])?;
     let y = walk.op_with("RMSNormalization", &attributes, &[sum, gamma])?;

@@ -10,7 +10,7 @@ use super::super::terms::{misshapen, there};
 use super::super::translation::{SourceNode, Translation, apply, bind, stack};
 use super::super::walk::Walk;
 use super::quantized::quantized;
-use super::{floats, operands};
+use super::{floats, tensors};
 use crate::Error;
 
 pub(super) fn translation(op_type: &str) -> Option<Translation> {
@@ -27,7 +27,7 @@ pub(super) fn translation(op_type: &str) -> Option<Translation> {
 /// results from A * B": A as it is is right as well.
 fn dynamic<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result<(), Error> {
     GivenAttributes::of(source).finish()?;
-    let [a, b, b_scale, b_zero, bias] = operands::<5>(walk, source)?;
+    let [a, b, b_scale, b_zero, bias] = tensors::<5>(walk, source)?;
     let real = floats(walk, &[a], 0)?;
     let quantized = apply(walk, "DynamicQuantizeLinear", &Attributes::new(), &[real], &[])?;
     let &[a, a_scale, a_zero] = &quantized[..] else {
@@ -59,7 +59,7 @@ fn unquantized(walk: &mut Walk<'_, '_>, a: Value, operands: &[Option<Value>; 7])
 /// The product of two quantised matrices, and a bias.
 fn to_float<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result<(), Error> {
     GivenAttributes::of(source).finish()?;
-    let operands = operands::<7>(walk, source)?;
+    let operands = tensors::<7>(walk, source)?;
     let y = scaled(walk, operands)?;
     bind(walk, source.node, vec![Bound::Tensor(y)])
 }
@@ -84,7 +84,7 @@ fn gemm<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result<(), 
     let alpha = given.float("alpha").unwrap_or(1.0);
     let turned = ["transA", "transB"].map(|name| given.int(name, 0) != 0);
     given.finish()?;
-    let mut operands = operands::<9>(walk, source)?;
+    let mut operands = tensors::<9>(walk, source)?;
     for (x, _) in [0, 3].into_iter().zip(turned).filter(|(_, turned)| *turned) {
         operands[x] = Some(walk.transposed(there(&operands, x)?, &[1, 0])?);
     }
@@ -116,7 +116,7 @@ fn by_blocks<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result
     // A in 8 bits as the runtime likes it, or B in an order of its own: the description has no such product.
     let is_free = given.int("accuracy_level", 0) == 4 || given.int("weight_prepacked", 0) != 0;
     given.finish()?;
-    let operands = operands::<6>(walk, source)?;
+    let operands = tensors::<6>(walk, source)?;
     if is_free || operands[4].is_some() || !matches!(bits, 2 | 4 | 8) {
         return opaque::stand_in(
             walk,

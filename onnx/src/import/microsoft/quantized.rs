@@ -8,7 +8,7 @@ use super::super::integral::single;
 use super::super::terms::{misshapen, there};
 use super::super::translation::{SourceNode, Translation, bind, tensor};
 use super::super::walk::Walk;
-use super::{operands, shared};
+use super::{shared, tensors};
 use crate::Error;
 
 pub(super) fn translation(op_type: &str) -> Option<Translation> {
@@ -30,7 +30,7 @@ pub(super) fn translation(op_type: &str) -> Option<Translation> {
 /// A + B or A · B.
 fn binary<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>, name: &str) -> Result<(), Error> {
     GivenAttributes::of(source).finish()?;
-    let operands = operands::<8>(walk, source)?;
+    let operands = tensors::<8>(walk, source)?;
     let (a, b) = (dequantized(walk, &operands, 0)?, dequantized(walk, &operands, 3)?);
     let real = walk.op(name, &[a, b])?;
     let y = quantized(walk, real, &operands, 6, dtype_of(walk, &operands, 0)?)?;
@@ -56,7 +56,7 @@ fn around<'p>(
     source: &SourceNode<'p, '_>,
     f: impl FnOnce(&mut Walk<'p, '_>, Value) -> Result<Value, Error>,
 ) -> Result<(), Error> {
-    let operands = operands::<5>(walk, source)?;
+    let operands = tensors::<5>(walk, source)?;
     let x = dequantized(walk, &operands, 0)?;
     let real = f(walk, x)?;
     let y = quantized(walk, real, &operands, 3, dtype_of(walk, &operands, 0)?)?;
@@ -160,7 +160,7 @@ fn concat<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result<()
 /// X where a condition holds, and Y elsewhere.
 fn choice<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result<(), Error> {
     GivenAttributes::of(source).finish()?;
-    let operands = operands::<9>(walk, source)?;
+    let operands = tensors::<9>(walk, source)?;
     let condition = there(&operands, 0)?;
     let (x, y) = (dequantized(walk, &operands, 1)?, dequantized(walk, &operands, 4)?);
     let real = walk.op("Where", &[condition, x, y])?;

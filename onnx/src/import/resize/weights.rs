@@ -6,11 +6,10 @@ use super::axes::Axis;
 use super::coordinates;
 use super::{Mode, Settings};
 use crate::Error;
+use crate::amount::MOST_ELEMENTS;
+use crate::import::terms::spared;
 use crate::import::translation;
 use crate::import::walk::Walk;
-
-/// How many weights there may be between two axes.
-const MOST_WEIGHTS: usize = 1 << 24;
 
 /// What is between the elements, axis by axis.
 pub(super) fn between(
@@ -46,9 +45,7 @@ fn weighed(walk: &mut Walk<'_, '_>, x: Value, axis: &Axis, settings: &Settings) 
     let weights = walk.reshaped(weights, &shape)?;
     let products = walk.op("Mul", &[gathered, weights])?;
     let zero = walk.real(ty.dtype, 0.0)?;
-    // An element that weighs nothing may be left out, infinite or NaN.
-    let weighs_nothing = walk.op("Equal", &[weights, zero])?;
-    let products = walk.op("Where", &[weighs_nothing, zero, products])?;
+    let products = spared(walk, products, weights, zero)?;
     let is_further = walk.integers(DType::Bool, &shape, |i| i128::from(!taps.counts(i)))?;
     let products = walk.op("Where", &[is_further, zero, products])?;
     let along = Attributes::new().ints("axes", &[axis.at as i64 + 1]).int("keepdims", 0);
@@ -96,8 +93,8 @@ impl Taps {
         let ends: Vec<(f64, f64)> = ends.collect();
         let count = |&(first, end): &(f64, f64)| (end - first + 1.0).max(1.0);
         let width = ends.iter().map(count).fold(1.0, f64::max);
-        let far = ends.iter().any(|(first, end)| first.abs().max(end.abs()) > MOST_WEIGHTS as f64);
-        if far || width * axis.after as f64 > MOST_WEIGHTS as f64 {
+        let far = ends.iter().any(|(first, end)| first.abs().max(end.abs()) > MOST_ELEMENTS as f64);
+        if far || width * axis.after as f64 > MOST_ELEMENTS as f64 {
             let why = format!("axis {} of {} elements becomes one of {}", axis.at, axis.before, axis.after);
             return Err(Error::unsupported("operator Resize", why));
         }

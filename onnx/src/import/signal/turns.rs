@@ -5,6 +5,7 @@ use std::f64::consts::TAU;
 use ir::{DType, Value};
 
 use crate::Error;
+use crate::amount::MOST_ELEMENTS;
 use crate::import::walk::Walk;
 
 /// Which transform it is.
@@ -65,7 +66,7 @@ impl Transform {
         if self.length < 1 {
             return Err(Error::invalid("operand 1", format!("it asks for {length}")));
         }
-        if self.length >= 1 << 24 {
+        if self.length >= MOST_ELEMENTS {
             return Err(Error::unsupported("operand 1", format!("{length} is too large")));
         }
         let (half, n) = (self.length / 2 + 1, self.length);

@@ -1,0 +1,140 @@
+//! A model with inputs, to be run on targets and judged.
+
+use std::collections::BTreeSet;
+use std::rc::Rc;
+
+use interp::{Limits, Profile, Taps};
+use ir::{Interface, Tensor};
+use onnx::Bytes;
+use ops::Model;
+use oracles::{Assessment, Doubt, Expected, Finding, Symptom, Verdict, allowance};
+use worker::{Outcome, Run, WorkerError};
+
+use crate::case;
+use crate::evaluated::Evaluated;
+use crate::reached::Reached;
+use crate::target::Target;
+
+/// A model with inputs, to be run and judged.
+pub struct Trial {
+    /// The model.
+    pub model: Model,
+    /// Its inputs by name.
+    pub inputs: Vec<(String, Tensor)>,
+    /// What targets get.
+    pub onnx: Bytes,
+    /// What is expected of them.
+    pub evaluated: Evaluated,
+    /// What a target's inputs and outputs are made of.
+    interface: Interface,
+    reached: Reached,
+}
+
+impl Trial {
+    /// A model that targets get as it is; `None` where it is not valid or cannot be written.
+    pub fn of(model: Model, inputs: Vec<Tensor>, profile: &'static Profile) -> Option<Self> {
+        let onnx = case::export(&model).ok()?;
+        let interface = Interface::of(&model);
+        let evaluated = Evaluated::of(&model, &inputs, profile).ok()?;
+        Some(Self::written(model, inputs, onnx, interface, evaluated))
+    }
+
+    /// A model with the bytes that targets get for it, what their inputs and outputs are made of, and what is expected.
+    pub fn written(
+        model: Model,
+        inputs: Vec<Tensor>,
+        onnx: impl Into<Bytes>,
+        interface: Interface,
+        evaluated: Evaluated,
+    ) -> Self {
+        let inputs = case::named(&model, inputs);
+        Self { model, inputs, onnx: onnx.into(), evaluated, interface, reached: Reached::default() }
+    }
+
+    /// The inputs, in order.
+    pub fn tensors(&self) -> Vec<Tensor> {
+        case::tensors(&self.inputs)
+    }
+
+    /// What a target makes of it.
+    pub fn outcome(&self, target: &Target) -> Result<Outcome, WorkerError> {
+        Ok(self.ran(target)?.outcome)
+    }
+
+    /// Runs it on a target.
+    pub fn ran(&self, target: &Target) -> Result<Run, WorkerError> {
+        self.ran_by(|onnx, inputs, interface| target.run(onnx, inputs, interface))
+    }
+
+    /// Runs it in some way.
+    pub fn ran_by<T>(&self, run: impl FnOnce(&[u8], &[(String, Tensor)], &Interface) -> T) -> T {
+        run(&self.onnx, &self.inputs, &self.interface)
+    }
+
+    /// Whether elements that a target gives are suspect, or even wrong.
+    pub fn is_doubtful(&self, target: &Target) -> Result<bool, WorkerError> {
+        let outcome = self.outcome(target)?;
+        let assessment = self.assess(target, &outcome);
+        Ok(match &assessment.verdict {
+            Verdict::Bug(finding) => is_off(finding),
+            Verdict::Pass | Verdict::Incomparable(_) => {
+                !self.doubts(target, &outcome, &assessment).is_empty()
+            }
+        })
+    }
+
+    /// What is to be said of an answer. What follows from the width of integers that the target declares is open.
+    pub fn assess(&self, target: &Target, outcome: &Outcome) -> Assessment {
+        let expected = self.expected();
+        let assessment = target.assess(outcome, &expected);
+        match &assessment.verdict {
+            Verdict::Bug(finding) if is_off(finding) && target.shortens_integers() => {
+                let but = expected.but(&self.outputs_beyond_i32());
+                target.assess(outcome, &Expected { outputs: &but, ..expected })
+            }
+            _ => assessment,
+        }
+    }
+
+    /// What is suspect in an answer that is not wrong.
+    pub fn doubts(&self, target: &Target, outcome: &Outcome, assessment: &Assessment) -> Vec<Doubt> {
+        let limits = |outputs: &[usize]| self.reached.of(outputs, target, &self.model, &self.tensors());
+        assessment.doubts(outcome, &self.expected(), limits)
+    }
+
+    /// How far good implementations of a target's kind are from the outputs; none where the reference cannot evaluate it.
+    pub fn limits(&self, target: &Target) -> Rc<[Limits]> {
+        self.reached.by(target, &self.model, &self.tensors())
+    }
+
+    /// The names of the outputs that depend on an i64 which i32 does not hold.
+    fn outputs_beyond_i32(&self) -> BTreeSet<String> {
+        let all = interp::evaluate(&self.model, &self.tensors(), self.evaluated.profile, Taps::All);
+        all.map_or_else(
+            |_| BTreeSet::new(),
+            |evaluation| allowance::outputs_beyond_i32(&self.model, &evaluation),
+        )
+    }
+
+    /// What is expected of a target.
+    pub fn expected(&self) -> Expected<'_> {
+        self.evaluated.expected()
+    }
+
+    /// The finding and what came of the run; `None` if nothing is found, or nothing but what follows from the width of integers
+    /// that the target declares.
+    pub fn run(&self, target: &Target) -> Result<Option<(Finding, Outcome)>, WorkerError> {
+        let outcome = self.outcome(target)?;
+        Ok(match self.assess(target, &outcome).verdict {
+            // What is undefined may be refused, and says nothing about a graph that computes other values there.
+            Verdict::Bug(finding) if finding.is_refusal() && !self.evaluated.is_defined() => None,
+            Verdict::Bug(finding) => Some((*finding, outcome)),
+            Verdict::Pass | Verdict::Incomparable(_) => None,
+        })
+    }
+}
+
+/// Whether elements are off.
+pub fn is_off(finding: &Finding) -> bool {
+    matches!(finding.symptom, Symptom::Mismatch(_))
+}
