@@ -57,6 +57,8 @@ pub enum Reject {
     Negative(i64),
     #[error("a size, or a number that sizes follow from, exceeds {LIMIT}")]
     Overflow,
+    #[error("the standard does not say {0}")]
+    Unsaid(&'static str),
     #[error(transparent)]
     Attribute(#[from] BadAttribute),
 }
@@ -122,6 +124,17 @@ impl<'a, D: Dim> Args<'a, D> {
     /// An operand that must have so many axes or more.
     pub fn ranked_from(&self, i: usize, least: usize) -> Result<&'a Type<D>, Reject> {
         self.ranked(i, least..=MOST_RANK)
+    }
+
+    /// An image `[N, C, spatial…]`, of whatever is made of its spatial axes.
+    pub fn image(&self, i: usize) -> Result<&'a Type<D>, Reject> {
+        let x = self.ranked_from(i, 2)?;
+        // "For non image case, the dimensions are in the form of (N x C x D1 x D2 ... Dn)": ONNX's inference lets n be 0.
+        if x.rank() == 2 {
+            Err(Reject::Unsaid("what becomes of an image that has no spatial axes"))
+        } else {
+            Ok(x)
+        }
     }
 
     /// An operand whose rank must be in the range.
