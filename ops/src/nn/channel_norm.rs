@@ -14,7 +14,7 @@ pub(super) fn operands<'a>(d: &mut Draw<'_, 'a>) -> Option<Type<Sym<'a>>> {
 
 /// The type of the result, for operands as both require them.
 pub(super) fn infer<D: Dim>(x: Args<'_, D>, r: &mut dyn Rule<D>) -> Result<Type<D>, Reject> {
-    let data = x.ranked_from(0, 3)?;
+    let data = x.image(0)?;
     some_elements(r, &data.shape[2..])?;
     for operand in 1..=2 {
         r.eq(x.ranked(operand, 1..=1)?.shape[0], data.shape[1])?;
