@@ -20,6 +20,8 @@ pub trait Kind<A: Arith> {
     fn unknown(a: &A) -> Self::Number;
     /// One that is not defined.
     fn undefined(a: &A) -> Self::Number;
+    /// One of several, of which the specification does not say which.
+    fn unspecified(a: &A, one: Self::Number) -> Self::Number;
     /// `x` where the condition is not 0, else `y`.
     fn choose(a: &A, condition: A::Z, x: Self::Number, y: Self::Number) -> Self::Number;
     /// An operand of this kind that may be absent.
@@ -52,6 +54,10 @@ impl<A: Arith> Kind<A> for Reals {
         a.undefined_real()
     }
 
+    fn unspecified(a: &A, one: A::R) -> A::R {
+        a.unspecified(one)
+    }
+
     fn choose(a: &A, condition: A::Z, x: A::R, y: A::R) -> A::R {
         a.select(condition, x, y)
     }
@@ -78,6 +84,10 @@ impl<A: Arith> Kind<A> for Integers {
 
     fn undefined(a: &A) -> A::Z {
         a.undefined_int()
+    }
+
+    fn unspecified(a: &A, one: A::Z) -> A::Z {
+        a.unspecified_int(one)
     }
 
     /// Not even an undecidable condition makes a difference where both are the same.
