@@ -270,11 +270,6 @@ pub fn registry() -> impl Iterator<Item = &'static Spec> {
     REGISTRY.iter()
 }
 
-/// The operators that are drawn.
-pub fn drawn() -> impl Iterator<Item = &'static Spec> {
-    registry().filter(|spec| spec.undrawn.is_none())
-}
-
 /// The operator with that ONNX name.
 pub fn find(name: &str) -> Option<&'static Spec> {
     static BY_NAME: LazyLock<BTreeMap<&'static str, &'static Spec>> =

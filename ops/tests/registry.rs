@@ -108,9 +108,14 @@ const NARROWED: [&str; 2] = ["ReduceLogSum", "ReduceLogSumExp"];
 #[test]
 fn ports_only_gain_dtypes_and_required_ones_come_first() {
     for spec in registry() {
+        let deviating = spec.deviations.iter().fold(DTypes::NONE, |all, deviation| match deviation {
+            Deviation::DTypes { without, .. } => all.union(*without),
+            Deviation::Attributes { .. } => all,
+        });
         for port in spec.inputs.iter().filter(|_| !NARROWED.contains(&spec.name)) {
             for pair in port.types.windows(2) {
-                assert_eq!(pair[0].1.union(pair[1].1), pair[1].1, "{}'s {}", spec.name, port.name);
+                let kept = pair[0].1.difference(deviating);
+                assert_eq!(kept.union(pair[1].1), pair[1].1, "{}'s {}", spec.name, port.name);
             }
         }
         let arities: Vec<Arity> = spec.inputs.iter().map(|p| p.arity).collect();
@@ -139,7 +144,6 @@ fn every_deviation_is_one_from_the_schema() {
                 Deviation::Attributes { names, .. } => names
                     .iter()
                     .all(|name| held.iter().any(|(_, s)| s.attributes.iter().any(|a| a.name == *name))),
-                Deviation::Outputs { first, .. } => held.iter().any(|(_, s)| s.outputs.len() > *first),
             };
             assert!(deviates, "{}: {deviation:?}", spec.name);
         }
@@ -149,8 +153,7 @@ fn every_deviation_is_one_from_the_schema() {
 #[test]
 fn every_operator_can_be_drawn_and_none_before_its_time() {
     for spec in registry() {
-        let is_drawn = draws(spec).count() > 0;
-        assert_eq!(is_drawn, spec.undrawn.is_none(), "{} is drawn, or never is", spec.name);
+        assert!(draws(spec).count() > 0, "{} is never drawn", spec.name);
         for (opset, drawn) in draws(spec) {
             assert!(opset >= spec.since(), "{} is drawn in opset {opset}", spec.name);
             assert_eq!(drawn.op.spec().name, spec.name);
@@ -255,7 +258,7 @@ fn is_spelled(value: &Attribute, text: &str) -> bool {
 /// Whatever the type rule accepts can be evaluated, and gives what the rule says.
 #[test]
 fn accepted_calls_evaluate_to_the_inferred_types() {
-    for spec in onnxsmith_ops::drawn() {
+    for spec in registry() {
         let mut accepted = 0;
         for (opset, drawn) in draws(spec) {
             let tensor = |ty: &Option<Type>| {
