@@ -101,6 +101,9 @@ pub enum Reads {
     /// The elements of an operand, to cast them and for nothing else: where the node's dtype is narrower, that is the rounding, not
     /// one before a calculation.
     Cast,
+    /// The elements of an operand, in the dtypes that the meaning itself says it calculates in: it rounds them where that is
+    /// narrower, and they are not rounded to the node's dtype before.
+    Own,
     /// The bits of an operand's elements: they are not rounded to the node's dtype before.
     Bits,
     /// The types of the operands alone, so that the outputs are known before any element is
