@@ -4,7 +4,7 @@ use ir::{Attribute, Attributes, DType, Dim, Type};
 
 use crate::arith::Arith;
 use crate::data::{Call, Data};
-use crate::rule::{Args, Check, Reject, Rule};
+use crate::rule::{self, Args, Check, Reject, Rule};
 use crate::spec::Spec;
 
 /// The shape and type relation of an operator, for dimensions of any kind.
@@ -144,6 +144,16 @@ pub enum Batch {
 }
 
 impl Batch {
+    /// Apart where the first operand has a first axis, and that is none of those, as indices, along which its elements meet.
+    pub fn meeting(x: &[Option<&Type>], axes: &[usize]) -> Self {
+        Self::apart_if(rank(x, 0) >= 1 && !axes.contains(&0))
+    }
+
+    /// As [`meeting`](Self::meeting), along one axis that may count from the end.
+    pub fn meeting_along(x: &[Option<&Type>], axis: i64) -> Self {
+        Self::meeting(x, &[rule::accepted(rule::axis(axis, rank(x, 0)))])
+    }
+
     /// Apart where a condition holds.
     pub const fn apart_if(holds: bool) -> Self {
         if holds { Self::Apart } else { Self::Together }

@@ -60,7 +60,7 @@ impl Compress {
 
 impl EitherKind for Compress {
     fn facts(&self, _: &[Option<&Type>]) -> Facts {
-        Facts::moves(Reads::Elements, None)
+        Facts::moves(Reads::Elements, Some(0))
     }
 
     fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {

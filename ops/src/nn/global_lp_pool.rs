@@ -36,7 +36,7 @@ impl<D: Dim> TypeRule<D> for GlobalLpPool {
 
 impl Operator for GlobalLpPool {
     fn facts(&self, x: &[Option<&Type>]) -> Facts {
-        Facts::calculates(Cost::PerInput(2), Batch::apart_if(operator::rank(x, 0) >= 1), None, Vec::new())
+        Facts::calculates(Cost::PerInput(2), Batch::meeting(x, &[]), None, Vec::new())
     }
 
     fn hazards(&self, x: &[Option<&Type>]) -> Vec<Hazard> {

@@ -38,7 +38,7 @@ impl<D: Dim> TypeRule<D> for GlobalPool {
 impl Operator for GlobalPool {
     fn facts(&self, x: &[Option<&Type>]) -> Facts {
         let edges = vec![(0, Edge::Stall), (0, Edge::Alike)];
-        Facts::calculates(Cost::PerInput(1), Batch::apart_if(operator::rank(x, 0) >= 1), None, edges)
+        Facts::calculates(Cost::PerInput(1), Batch::meeting(x, &[]), Some(0), edges)
     }
 
     fn hazards(&self, x: &[Option<&Type>]) -> Vec<Hazard> {

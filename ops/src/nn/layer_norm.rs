@@ -1,6 +1,6 @@
 //! `LayerNormalization`: the trailing axes standardised, then scaled and shifted.
 
-use crate::nn::normalize::{draw_epsilon, edges, some_elements, staged, standardize};
+use crate::nn::normalize::{draw_epsilon, edges, some_elements, staged, standardize, standardized_apart};
 use crate::prelude::*;
 
 attributes! {
@@ -73,7 +73,7 @@ impl<D: Dim> TypeRule<D> for LayerNorm {
 
 impl Operator for LayerNorm {
     fn facts(&self, x: &[Option<&Type>]) -> Facts {
-        Facts::calculates(Cost::PerOutput(7), Batch::Together, None, edges(x, self.stash))
+        Facts::calculates(Cost::PerOutput(7), standardized_apart(x, self.axis), None, edges(x, self.stash))
     }
 
     fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {

@@ -46,7 +46,7 @@ impl Operator for Lrn {
         // No more channels are summed up than there are.
         let channels = operator::operand(x, 0).map_or(0, |x| x.shape[1]);
         let each = (self.size.clamp(0, channels) as u64).saturating_mul(2).saturating_add(4);
-        Facts::calculates(Cost::PerOutput(each), Batch::apart_if(operator::rank(x, 0) >= 1), None, Vec::new())
+        Facts::calculates(Cost::PerOutput(each), Batch::meeting(x, &[]), None, Vec::new())
     }
 
     fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {

@@ -66,7 +66,13 @@ fn column_major(mut row_major: usize, shape: &[usize]) -> usize {
 
 impl Operator for MaxPool {
     fn facts(&self, x: &[Option<&Type>]) -> Facts {
-        self.pool.facts(x, self.pool.cells(), vec![(0, Edge::Alike), (0, Edge::Limits), (0, Edge::NonFinite)])
+        let edges = vec![(0, Edge::Alike), (0, Edge::Limits), (0, Edge::NonFinite)];
+        let facts = self.pool.facts(x, self.pool.cells(), edges);
+        // Places are counted over all images, and stay where they are.
+        if self.outputs == 2 {
+            return Facts { batch: Batch::Together, ..facts };
+        }
+        Facts { linear: Some(0), ..facts }
     }
 
     fn hazards(&self, x: &[Option<&Type>]) -> Vec<Hazard> {

@@ -60,8 +60,9 @@ impl<D: Dim> TypeRule<D> for MeanVariance {
 }
 
 impl Operator for MeanVariance {
-    fn facts(&self, _: &[Option<&Type>]) -> Facts {
-        Facts::calculates(Cost::PerOutput(6), Batch::Together, None, vec![(0, Edge::Alike)])
+    fn facts(&self, x: &[Option<&Type>]) -> Facts {
+        let batch = Batch::meeting(x, &rule::accepted(self.indices(operator::rank(x, 0))));
+        Facts::calculates(Cost::PerOutput(6), batch, None, vec![(0, Edge::Alike)])
     }
 
     fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {

@@ -5,7 +5,7 @@ use ir::{DType, Dim, Sym, Type};
 
 use crate::arith::{Arith, Fun};
 use crate::draw::Draw;
-use crate::operator::{Edge, dtype};
+use crate::operator::{Batch, Edge, dtype, rank};
 use crate::rule::{Reject, Rule};
 
 /// A lane with mean 0 and variance 1.
@@ -68,4 +68,14 @@ pub(super) fn draw_parameter<'a>(
 /// Requires at least one element along the axes from `axis` on: nothing has no mean.
 pub(super) fn some_elements<D: Dim>(r: &mut dyn Rule<D>, sizes: &[D]) -> Result<(), Reject> {
     sizes.iter().try_for_each(|&size| r.le(D::from(1), size))
+}
+/// Whether slices keep apart of which the axes from one on are standardised, each by itself, and scaled by further operands that
+/// broadcast to them.
+pub(super) fn standardized_apart(x: &[Option<&Type>], axis: i64) -> Batch {
+    let rank = rank(x, 0);
+    let has_first = |parameter: &&Type| parameter.rank() == rank && parameter.shape[0] != 1;
+    if x[1..].iter().flatten().any(|parameter| has_first(parameter)) {
+        return Batch::Together;
+    }
+    Batch::meeting_along(x, axis)
 }

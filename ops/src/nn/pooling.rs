@@ -9,7 +9,7 @@ use crate::data::Call;
 use crate::draw::Draw;
 use crate::lanes::array;
 use crate::nn::window::{self, Tap, Window, padded_cells, taps};
-use crate::operator::{Batch, Cost, Edge, Effort, Facts, Hazard, operand, rank};
+use crate::operator::{Batch, Cost, Edge, Effort, Facts, Hazard, operand};
 use crate::rule::{Args, Reject, Rule};
 
 /// A window of a stated size.
@@ -91,7 +91,7 @@ impl Pooling {
     pub fn facts(&self, x: &[Option<&Type>], each: u64, edges: Vec<(usize, Edge)>) -> Facts {
         Facts {
             since: self.window.since(x, &self.kernel_shape),
-            ..Facts::calculates(Cost::PerOutput(each), Batch::apart_if(rank(x, 0) >= 1), None, edges)
+            ..Facts::calculates(Cost::PerOutput(each), Batch::meeting(x, &[]), None, edges)
         }
     }
 

@@ -87,9 +87,9 @@ impl<D: Dim> TypeRule<D> for Arg {
 }
 
 impl Operator for Arg {
-    fn facts(&self, _: &[Option<&Type>]) -> Facts {
+    fn facts(&self, x: &[Option<&Type>]) -> Facts {
         let edges = vec![(0, Edge::Alike), (0, Edge::Zeros), (0, Edge::Limits)];
-        Facts::calculates(Cost::PerInput(1), Batch::Together, None, edges)
+        Facts::calculates(Cost::PerInput(1), Batch::meeting_along(x, self.axis), None, edges)
     }
 
     fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {

@@ -301,10 +301,10 @@ impl<D: Dim> TypeRule<D> for Reduce {
 }
 
 impl Operator for Reduce {
-    fn facts(&self, _: &[Option<&Type>]) -> Facts {
+    fn facts(&self, x: &[Option<&Type>]) -> Facts {
         Facts::calculates(
             Cost::PerInput(1),
-            Batch::Together,
+            Batch::meeting(x, &rule::accepted(self.reduced(operator::rank(x, 0)))),
             self.function.is_linear().then_some(0),
             self.function.edges(),
         )
