@@ -264,6 +264,7 @@ fn kernels(has: &[&'static str], dtypes: &[&'static str]) -> String {
 /// Where less is taken than the standard allows.
 fn deviations() -> String {
     let mut out = String::from("\n## Less than the standard allows\n\n");
+    out += &format!("- **All**: no {}.\n", ops::schema::LEFT_OUT.join(", "));
     let mut specs: Vec<&Spec> = ops::registry().filter(|spec| !spec.deviations.is_empty()).collect();
     specs.sort_by_key(|spec| spec.name);
     for spec in specs {
