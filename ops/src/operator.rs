@@ -18,7 +18,7 @@ pub trait TypeRule<D: Dim> {
 
 /// Everything else that is true of an operator on every backend. No fact, hazard or meaning has a default: what an operator forgets
 /// would be wrong of it, and nobody would see that. Only [`effort`](Self::effort) has one, which is off where the reference takes
-/// other steps than implementations.
+/// other steps than implementations. Of a [`Movement`](crate::kind::Movement) facts and hazards follow from that it is one.
 pub trait Operator: TypeRule<i64> + Clone + PartialEq + std::fmt::Debug {
     /// What is known of such a use from the types of its operands, which must be valid.
     fn facts(&self, x: &[Option<&Type>]) -> Facts;

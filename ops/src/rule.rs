@@ -153,7 +153,7 @@ impl<'a, D: Dim> Args<'a, D> {
 }
 
 /// The highest rank of an operand of which a rule asks for no more than a least one.
-const MOST_RANK: usize = u8::MAX as usize;
+const MOST_RANK: usize = usize::MAX;
 
 /// The one dtype that all these operands have.
 pub fn same_dtype<D: Dim>(types: &[&Type<D>]) -> Result<DType, Reject> {
@@ -236,4 +236,17 @@ pub fn axes(list: &[i64], rank: usize) -> Result<Vec<usize>, Reject> {
         out.push(index);
     }
     Ok(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_least_rank_has_no_end() {
+        let deep = Type::new(DType::F32, vec![1i64; 300]);
+        assert!(Args(&[Some(&deep)]).ranked_from(0, 2).is_ok());
+        let why = |ranks| Args(&[Some(&deep)]).ranked(0, ranks).unwrap_err().to_string();
+        assert_eq!(why(0..=1), "operand 0 has rank 300, but must have rank 0 to 1");
+    }
 }
