@@ -54,7 +54,7 @@ fn as_written<A: Arith>(a: &A, lane: &[A::R], mean: A::R) -> A::R {
 impl<D: Dim> TypeRule<D> for MeanVariance {
     fn infer(&self, x: Args<'_, D>, r: &mut dyn Rule<D>) -> Result<Vec<Type<D>>, Reject> {
         let x = x.need(0)?;
-        self.indices(x.rank())?.into_iter().try_for_each(|a| r.le(D::from(1), x.shape[a]))?;
+        self.indices(x.rank())?.into_iter().try_for_each(|a| r.seek_le(D::from(1), x.shape[a]))?;
         Ok(vec![x.clone()])
     }
 }
