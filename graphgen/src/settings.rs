@@ -185,7 +185,7 @@ impl Default for Settings {
             opset: *ir::graph::OPSETS.end(),
             oldest_opset: *ir::graph::OPSETS.start(),
             nodes: 10,
-            operators: ops::drawn().map(|s| s.name).collect(),
+            operators: ops::registry().map(|s| s.name).collect(),
             refused: Refused::new(),
             dtypes: DRAWN,
             wanted: DRAWN,
@@ -311,7 +311,7 @@ impl Settings {
     }
 
     pub(crate) fn available_in(&self, opset: u32) -> impl Iterator<Item = &'static Spec> {
-        ops::drawn()
+        ops::registry()
             .filter(move |s| self.may_have(s, opset))
             .filter(move |s| !self.refused.bars(s, opset, self.dtypes))
     }

@@ -49,7 +49,7 @@ struct Round {
 
 /// All uses of the operators that are drawn, in the newest opset: those on usual dtypes, and the others.
 static ALL: LazyLock<[Round; 2]> = LazyLock::new(|| {
-    let placed = ops::drawn().enumerate();
+    let placed = ops::registry().enumerate();
     let mut all: Vec<(usize, Turn)> =
         placed.flat_map(|(place, spec)| uses(spec).into_iter().map(move |turn| (place, turn))).collect();
     all.shuffle(&mut Stream::new(0).child("turns").rng());
@@ -71,7 +71,7 @@ impl Round {
     fn due(&self, settings: &Settings, policy: &dyn Policy, opset: u32, number: u64) -> Vec<Turn> {
         // Asked once for each operator, as it has many uses.
         let operators: Vec<Option<[DTypes; 2]>> =
-            ops::drawn().map(|spec| in_use(spec, settings, policy, opset)).collect();
+            ops::registry().map(|spec| in_use(spec, settings, policy, opset)).collect();
         let is_drawn = |place: usize, turn: &Turn| {
             operators[place]
                 .is_some_and(|[takes, gives]| takes.contains(turn.takes) && gives.contains(turn.gives))

@@ -69,7 +69,7 @@ fn the_same_seed_gives_the_same_model() {
 /// being written down, and its reference semantics gives outputs of the types that its rule says.
 #[test]
 fn every_operator_is_drawn_written_and_evaluated() {
-    for spec in ops::drawn() {
+    for spec in ops::registry() {
         let mut drawn = 0;
         for (seed, opset) in (0..24).zip([13, 17, 21, 28].into_iter().cycle()) {
             let settings = Settings {
@@ -142,7 +142,7 @@ fn models_are_grown_into_what_a_budget_asks_for() {
 /// No operator crowds out the others.
 #[test]
 fn operators_are_spread() {
-    let mut counts: BTreeMap<&str, usize> = ops::drawn().map(|s| (s.name, 0)).collect();
+    let mut counts: BTreeMap<&str, usize> = ops::registry().map(|s| (s.name, 0)).collect();
     let settings = Settings { opset: 26, function: 0.0, ..Settings::default() };
     let mut total = 0;
     for model in models(&settings, 0..300) {

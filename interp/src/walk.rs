@@ -196,7 +196,7 @@ impl<S: System> Machine<Op> for Reader<'_, S> {
                 match *reads {
                     Reads::Elements => self.system.narrow(&arith, data, ty.dtype),
                     Reads::Cast => self.system.cast(&arith, data, ty.dtype),
-                    Reads::Bits | Reads::Types => None,
+                    Reads::Own | Reads::Bits | Reads::Types => None,
                 }
             })
             .collect();

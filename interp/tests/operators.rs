@@ -64,7 +64,7 @@ fn drawn(spec: &'static Spec, opset: u32, seed: u64) -> Option<Model> {
 }
 
 fn models() -> impl Iterator<Item = (&'static Spec, u64, Model)> {
-    ops::drawn().flat_map(|spec| {
+    ops::registry().flat_map(|spec| {
         (0..30).filter_map(move |seed| {
             Some((spec, seed, drawn(spec, [17, 22, 24, 28][seed as usize % 4], seed)?))
         })
@@ -97,7 +97,7 @@ fn values_lie_within_their_own_bounds_and_are_mostly_decidable() {
             }
         }
     }
-    for spec in ops::drawn().filter(|s| !NEED_SOLVER.contains(&s.name)) {
+    for spec in ops::registry().filter(|s| !NEED_SOLVER.contains(&s.name)) {
         let (elements, unknown) = share.get(spec.name).copied().unwrap_or_default();
         assert!(elements > 0, "{} was never evaluated on values it is defined on", spec.name);
         assert!(unknown * 10 <= elements, "{}: {unknown} of {elements} are undecidable", spec.name);

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::{DType, Tensor};
 
 /// The value of an attribute.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, Debug)]
 pub enum Attribute {
     /// An integer; ONNX's truth values are integers too.
     Int(i64),
@@ -26,8 +26,38 @@ pub enum Attribute {
     DType(DType),
 }
 
+/// Equality is bit for bit, as that of tensors: a NaN equals the same NaN, +0 differs from -0.
+impl PartialEq for Attribute {
+    fn eq(&self, other: &Self) -> bool {
+        let bits = |list: &[f32]| -> Vec<u32> { list.iter().map(|v| v.to_bits()).collect() };
+        match (self, other) {
+            (Self::Int(a), Self::Int(b)) => a == b,
+            (Self::Ints(a), Self::Ints(b)) => a == b,
+            (Self::Float(a), Self::Float(b)) => a.to_bits() == b.to_bits(),
+            (Self::Floats(a), Self::Floats(b)) => bits(a) == bits(b),
+            (Self::Name(a), Self::Name(b)) => a == b,
+            (Self::Strings(a), Self::Strings(b)) => a == b,
+            (Self::Tensor(a), Self::Tensor(b)) => a == b,
+            (Self::DType(a), Self::DType(b)) => a == b,
+            (
+                Self::Int(_)
+                | Self::Ints(_)
+                | Self::Float(_)
+                | Self::Floats(_)
+                | Self::Name(_)
+                | Self::Strings(_)
+                | Self::Tensor(_)
+                | Self::DType(_),
+                _,
+            ) => false,
+        }
+    }
+}
+
+impl Eq for Attribute {}
+
 /// Attributes by name, in the order the operator lists them.
-#[derive(Clone, PartialEq, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Attributes(Vec<(String, Attribute)>);
 
 /// An attribute is missing, of the wrong kind, or has a value the operator does not know.

@@ -8,7 +8,7 @@ use crate::format::FloatFormat;
 /// The element type of a tensor, in ONNX's terms.
 ///
 /// ONNX's complex numbers are not among them: no operator of the default domain computes with them, so there would be
-/// nothing to test.
+/// nothing to test. Neither are the floats of 6 bits, which came with IR version 14, nor strings.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[repr(u8)]
 #[allow(missing_docs, reason = "the names are the definition")]

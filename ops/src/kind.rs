@@ -20,8 +20,16 @@ pub trait Kind<A: Arith> {
     fn unknown(a: &A) -> Self::Number;
     /// One that is not defined.
     fn undefined(a: &A) -> Self::Number;
+    /// One of several, of which the specification does not say which.
+    fn unspecified(a: &A, one: Self::Number) -> Self::Number;
     /// `x` where the condition is not 0, else `y`.
     fn choose(a: &A, condition: A::Z, x: Self::Number, y: Self::Number) -> Self::Number;
+    /// -x
+    fn neg(a: &A, x: Self::Number) -> Self::Number;
+    /// The largest of some numbers, and NaN if one of them is; undefined of none.
+    fn largest(a: &A, xs: &[Self::Number]) -> Self::Number;
+    /// Where the largest of some numbers is, the first or the last of equal ones. NaN counts as largest.
+    fn arg_max(a: &A, xs: &[Self::Number], last: bool) -> A::Z;
     /// An operand of this kind that may be absent.
     fn operand<'a>(c: &Call<'a, A>, i: usize) -> Option<&'a ArrayD<Self::Number>>;
     /// A tensor of this kind.
@@ -52,8 +60,28 @@ impl<A: Arith> Kind<A> for Reals {
         a.undefined_real()
     }
 
+    fn unspecified(a: &A, one: A::R) -> A::R {
+        a.unspecified(one)
+    }
+
     fn choose(a: &A, condition: A::Z, x: A::R, y: A::R) -> A::R {
         a.select(condition, x, y)
+    }
+
+    fn neg(a: &A, x: A::R) -> A::R {
+        a.neg(x)
+    }
+
+    /// From −∞ on, as implementations go: where NaN may lose, it may lose alone.
+    fn largest(a: &A, xs: &[A::R]) -> A::R {
+        match xs {
+            [] => a.undefined_real(),
+            xs => xs.iter().fold(a.real(f64::NEG_INFINITY), |x, &y| a.max(x, y)),
+        }
+    }
+
+    fn arg_max(a: &A, xs: &[A::R], last: bool) -> A::Z {
+        if xs.is_empty() { a.undefined_int() } else { a.arg_max(xs, last) }
     }
 
     fn operand<'a>(c: &Call<'a, A>, i: usize) -> Option<&'a ArrayD<A::R>> {
@@ -80,6 +108,10 @@ impl<A: Arith> Kind<A> for Integers {
         a.undefined_int()
     }
 
+    fn unspecified(a: &A, one: A::Z) -> A::Z {
+        a.unspecified_int(one)
+    }
+
     /// Not even an undecidable condition makes a difference where both are the same.
     fn choose(a: &A, condition: A::Z, x: A::Z, y: A::Z) -> A::Z {
         match a.peek(condition) {
@@ -90,6 +122,23 @@ impl<A: Arith> Kind<A> for Integers {
                 _ => a.unknown_int(),
             },
         }
+    }
+
+    fn neg(a: &A, x: A::Z) -> A::Z {
+        a.exact([x], |[x]| Some(-x))
+    }
+
+    fn largest(a: &A, xs: &[A::Z]) -> A::Z {
+        let larger = |x, y| a.exact([x, y], |[x, y]| Some(x.max(y)));
+        xs.iter().copied().reduce(larger).unwrap_or_else(|| a.undefined_int())
+    }
+
+    fn arg_max(a: &A, xs: &[A::Z], last: bool) -> A::Z {
+        let Some(zs) = a.peek_all(xs) else { return a.unknown_int() };
+        let largest = zs.iter().max();
+        let is_largest = |z: &i128| Some(z) == largest;
+        let place = if last { zs.iter().rposition(is_largest) } else { zs.iter().position(is_largest) };
+        place.map_or_else(|| a.undefined_int(), |place| a.int(place as i128))
     }
 
     fn operand<'a>(c: &Call<'a, A>, i: usize) -> Option<&'a ArrayD<A::Z>> {

@@ -70,7 +70,7 @@ mod unnamed;
 pub use arith::Arith;
 pub use data::{Call, Data};
 pub use footprint::Footprint;
-pub use list::{Graph, Model, Op, drawn, find, registry};
+pub use list::{Graph, Model, Op, find, registry};
 pub use operator::{Batch, Cost, Edge, Effort, Facts, Hazard, Operator, Reads, TypeRule};
 pub use rule::{Args, Check, Reject, Rule};
 pub use spec::Spec;

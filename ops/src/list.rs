@@ -38,7 +38,7 @@ use crate::spec::{Row, Spec};
 macro_rules! operators {
     ($($name:ident($payload:ident $(<$d:ident>)?);)*) => {
         /// An operator with its attributes. `Op<Sym>` is one whose sizes are not known yet.
-        #[derive(Clone, PartialEq, Debug)]
+        #[derive(Clone, Debug)]
         #[allow(missing_docs, reason = "each variant is documented at its payload")]
         pub enum Op<D: Dim = i64> {
             $($name($payload $(<$d>)?),)*
@@ -218,6 +218,25 @@ operators! {
     DynamicQuantizeLinear(DynamicQuantizeLinear);
 }
 
+/// Operators are the same that are written the same. So a NaN among their attributes is itself, and 0 is not -0.
+impl<D: Dim> PartialEq for Op<D> {
+    fn eq(&self, other: &Self) -> bool {
+        std::mem::discriminant(self) == std::mem::discriminant(other) && self.written() == other.written()
+    }
+}
+
+impl<D: Dim> Op<D> {
+    /// The name, the sizes, and the attributes without them.
+    fn written(&self) -> (&'static str, Vec<D>, Attributes) {
+        let mut sizes = Vec::new();
+        let plain: Op = self.map(&mut |size| {
+            sizes.push(size);
+            0
+        });
+        (plain.spec().name, sizes, plain.attributes())
+    }
+}
+
 /// A graph of these operators.
 pub type Graph = ir::Graph<Op>;
 /// A model of these operators.
@@ -249,11 +268,6 @@ static REGISTRY: LazyLock<Vec<Spec>> = LazyLock::new(|| {
 /// Every operator, in the order of the list.
 pub fn registry() -> impl Iterator<Item = &'static Spec> {
     REGISTRY.iter()
-}
-
-/// The operators that are drawn.
-pub fn drawn() -> impl Iterator<Item = &'static Spec> {
-    registry().filter(|spec| spec.undrawn.is_none())
 }
 
 /// The operator with that ONNX name.
@@ -302,5 +316,28 @@ impl Operation for Op {
 
     fn parse(name: &str, attributes: &Attributes) -> Option<Result<Self, BadAttribute>> {
         find(name).map(|spec| Self::from_attributes(spec, attributes))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn op(name: &str, attributes: &Attributes) -> Op {
+        Op::parse(name, attributes).expect("an operator").expect("its attributes")
+    }
+
+    #[test]
+    fn an_operator_is_itself_whatever_its_attributes_are() {
+        for name in ["LeakyRelu", "Elu", "LRN", "Gemm"] {
+            let with = |alpha| op(name, &Attributes::new().int("size", 3).float("alpha", alpha));
+            assert_eq!(with(f32::NAN), with(f32::NAN));
+            assert_ne!(with(f32::NAN), with(1.0));
+            assert_ne!(with(0.0), with(-0.0));
+        }
+        let tile = |repeats: &[i64]| op("Tile", &Attributes::new().ints("repeats", repeats));
+        assert_eq!(tile(&[1, 2]), tile(&[1, 2]));
+        assert_ne!(tile(&[1, 2]), tile(&[2, 1]));
+        assert_ne!(op("Add", &Attributes::new()), op("Sub", &Attributes::new()));
     }
 }

@@ -4,7 +4,7 @@ use ir::{Attribute, Attributes, DType, Dim, Type};
 
 use crate::arith::Arith;
 use crate::data::{Call, Data};
-use crate::rule::{Args, Check, Reject, Rule};
+use crate::rule::{self, Args, Check, Reject, Rule};
 use crate::spec::Spec;
 
 /// The shape and type relation of an operator, for dimensions of any kind.
@@ -18,7 +18,7 @@ pub trait TypeRule<D: Dim> {
 
 /// Everything else that is true of an operator on every backend. No fact, hazard or meaning has a default: what an operator forgets
 /// would be wrong of it, and nobody would see that. Only [`effort`](Self::effort) has one, which is off where the reference takes
-/// other steps than implementations.
+/// other steps than implementations. Of a [`Movement`](crate::kind::Movement) facts and hazards follow from that it is one.
 pub trait Operator: TypeRule<i64> + Clone + PartialEq + std::fmt::Debug {
     /// What is known of such a use from the types of its operands, which must be valid.
     fn facts(&self, x: &[Option<&Type>]) -> Facts;
@@ -101,6 +101,9 @@ pub enum Reads {
     /// The elements of an operand, to cast them and for nothing else: where the node's dtype is narrower, that is the rounding, not
     /// one before a calculation.
     Cast,
+    /// The elements of an operand, in the dtypes that the meaning itself says it calculates in: it rounds them where that is
+    /// narrower, and they are not rounded to the node's dtype before.
+    Own,
     /// The bits of an operand's elements: they are not rounded to the node's dtype before.
     Bits,
     /// The types of the operands alone, so that the outputs are known before any element is
@@ -141,6 +144,16 @@ pub enum Batch {
 }
 
 impl Batch {
+    /// Apart where the first operand has a first axis, and that is none of those, as indices, along which its elements meet.
+    pub fn meeting(x: &[Option<&Type>], axes: &[usize]) -> Self {
+        Self::apart_if(rank(x, 0) >= 1 && !axes.contains(&0))
+    }
+
+    /// As [`meeting`](Self::meeting), along one axis that may count from the end.
+    pub fn meeting_along(x: &[Option<&Type>], axis: i64) -> Self {
+        Self::meeting(x, &[rule::accepted(rule::axis(axis, rank(x, 0)))])
+    }
+
     /// Apart where a condition holds.
     pub const fn apart_if(holds: bool) -> Self {
         if holds { Self::Apart } else { Self::Together }

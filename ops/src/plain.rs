@@ -32,7 +32,8 @@ pub struct Plain<'u> {
 /// How many steps on integers were undefined.
 ///
 /// An undefined real is NaN, which the results show. An undefined integer is a number like any other, so it has to be counted
-/// where it arises: a division by zero, a shift by too much, an index or a cast out of range.
+/// where it arises: a division by zero, a shift by too much, a cast out of range. An index out of range leaves every integer open, and
+/// is told by its [`Hazard`](crate::Hazard) instead.
 #[derive(Default, Debug)]
 pub struct Undefined(Cell<usize>);
 

@@ -57,6 +57,8 @@ pub enum Reject {
     Negative(i64),
     #[error("a size, or a number that sizes follow from, exceeds {LIMIT}")]
     Overflow,
+    #[error("the standard does not say {0}")]
+    Unsaid(&'static str),
     #[error(transparent)]
     Attribute(#[from] BadAttribute),
 }
@@ -124,6 +126,17 @@ impl<'a, D: Dim> Args<'a, D> {
         self.ranked(i, least..=MOST_RANK)
     }
 
+    /// An image `[N, C, spatial…]`, of whatever is made of its spatial axes.
+    pub fn image(&self, i: usize) -> Result<&'a Type<D>, Reject> {
+        let x = self.ranked_from(i, 2)?;
+        // "For non image case, the dimensions are in the form of (N x C x D1 x D2 ... Dn)": ONNX's inference lets n be 0.
+        if x.rank() == 2 {
+            Err(Reject::Unsaid("what becomes of an image that has no spatial axes"))
+        } else {
+            Ok(x)
+        }
+    }
+
     /// An operand whose rank must be in the range.
     pub fn ranked(&self, i: usize, ranks: std::ops::RangeInclusive<usize>) -> Result<&'a Type<D>, Reject> {
         let x = self.need(i)?;
@@ -140,7 +153,7 @@ impl<'a, D: Dim> Args<'a, D> {
 }
 
 /// The highest rank of an operand of which a rule asks for no more than a least one.
-const MOST_RANK: usize = u8::MAX as usize;
+const MOST_RANK: usize = usize::MAX;
 
 /// The one dtype that all these operands have.
 pub fn same_dtype<D: Dim>(types: &[&Type<D>]) -> Result<DType, Reject> {
@@ -223,4 +236,17 @@ pub fn axes(list: &[i64], rank: usize) -> Result<Vec<usize>, Reject> {
         out.push(index);
     }
     Ok(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_least_rank_has_no_end() {
+        let deep = Type::new(DType::F32, vec![1i64; 300]);
+        assert!(Args(&[Some(&deep)]).ranked_from(0, 2).is_ok());
+        let why = |ranks| Args(&[Some(&deep)]).ranked(0, ranks).unwrap_err().to_string();
+        assert_eq!(why(0..=1), "operand 0 has rank 300, but must have rank 0 to 1");
+    }
 }

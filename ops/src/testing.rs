@@ -1,5 +1,6 @@
 //! Tests beside the operators: [tables](table) of calls with what they give, and short spellings for what no table says.
 
+mod lower_ends;
 pub(crate) mod table;
 
 use ir::{Attributes, DType, Tensor, Type};

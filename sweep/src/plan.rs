@@ -108,7 +108,7 @@ pub enum Placed {
 /// The parts of a sweep, in their order.
 pub fn parts(scope: &Scope) -> Vec<Part> {
     let mut all = Vec::new();
-    for spec in ops::drawn().filter(|spec| scope.operators.contains(spec.name)) {
+    for spec in ops::registry().filter(|spec| scope.operators.contains(spec.name)) {
         for dtype in dtypes(spec, scope).iter() {
             of_operator(&mut all, scope, spec, dtype);
         }
@@ -263,7 +263,7 @@ mod tests {
 
     #[test]
     fn every_operator_has_parts_on_every_dtype_that_it_takes() {
-        let names: Vec<&str> = ops::drawn().map(|spec| spec.name).collect();
+        let names: Vec<&str> = ops::registry().map(|spec| spec.name).collect();
         let all = parts(&Scope { samples: 1024, ..scope(&names, &["f32", "u8", "bool"]) });
         let swept: BTreeSet<&str> = all.iter().map(|part| part.name.op.as_str()).collect();
         let missing: Vec<&str> = names.into_iter().filter(|name| !swept.contains(name)).collect();

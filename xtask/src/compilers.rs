@@ -100,7 +100,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
 
 fn scope(arguments: &Arguments) -> Scope {
     let is_wanted = |name: &str| arguments.ops.is_empty() || arguments.ops.iter().any(|op| op == name);
-    let operators = ops::drawn().map(|spec| spec.name).filter(|name| is_wanted(name));
+    let operators = ops::registry().map(|spec| spec.name).filter(|name| is_wanted(name));
     Scope {
         seed: 0,
         opset: *ir::graph::OPSETS.end(),

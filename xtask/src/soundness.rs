@@ -31,7 +31,7 @@ pub(crate) struct Arguments {
 /// Tries the bounds and reports.
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     for name in &arguments.only {
-        ensure!(ops::drawn().any(|spec| spec.name == name), "no operator that is drawn is called {name}");
+        ensure!(ops::registry().any(|spec| spec.name == name), "no operator that is drawn is called {name}");
     }
     let sample =
         Sample { seed: arguments.seed, cases: arguments.cases, implementations: arguments.implementations };

@@ -72,7 +72,7 @@ pub(crate) fn run(common: Common, args: &Sweep) -> anyhow::Result<Exit> {
 /// What is asked for.
 fn scope(common: Common, args: &Sweep) -> Scope {
     let named = |names: BTreeSet<&str>| names.into_iter().map(str::to_owned).collect();
-    let all_operators = || ops::drawn().map(|spec| spec.name).collect();
+    let all_operators = || ops::registry().map(|spec| spec.name).collect();
     let operators: BTreeSet<&str> =
         if args.ops.is_empty() { all_operators() } else { args.ops.iter().copied().collect() };
     let operators = operators.into_iter().filter(|name| !args.exclude.contains(name)).collect();

@@ -84,7 +84,7 @@ impl Contract<'static> {
 /// Tries all operators that are drawn, or those that are named.
 pub fn run(sample: Sample, contracts: &[Contract<'_>], only: &[String]) -> Result<Results> {
     let is_wanted = |spec: &&'static Spec| only.is_empty() || only.iter().any(|name| name == spec.name);
-    let operators: Vec<&'static Spec> = ops::drawn().filter(is_wanted).collect();
+    let operators: Vec<&'static Spec> = ops::registry().filter(is_wanted).collect();
     let done = threads::each(threads::all(), &operators, |spec| rows(&sample, contracts, spec));
     let rows: Vec<Vec<Row>> = done.into_iter().collect::<Result<_>>()?;
     Ok(Results { sample, rows: rows.into_iter().flatten().collect() })

@@ -15,7 +15,7 @@
 //! graph {
 //!   %0: f32[2, 3] = variable "x"
 //!   %1: f32[] = constant {-0.0}
-//!   %2: f32[1, 3], f32[1, 3] = Split(%0) {axis = 0, num_outputs = 2}
+//!   %2: f32[1, 3], f32[1, 3] = Split(%0) {axis = 0, split = [1, 1]}
 //!   %3: f32[2, 3] = call f(%0)
 //!   %4: f32[2, 3] = Clip(%3, _, %1)
 //!   return "z" = %2.1, "w" = %4

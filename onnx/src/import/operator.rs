@@ -358,7 +358,7 @@ fn bad_attribute(error: &BadAttribute) -> Error {
 pub(super) fn reject(error: &Reject, types: &[Option<&Type>]) -> Error {
     let why = || format!("{error}, with {}", listed(types));
     match error {
-        Reject::Overflow => Error::unsupported("operator", why()),
+        Reject::Overflow | Reject::Unsaid(_) => Error::unsupported("operator", why()),
         Reject::Attribute(bad) => bad_attribute(bad),
         Reject::Missing(_)
         | Reject::TooMany { .. }

@@ -133,7 +133,8 @@ impl<D: Dim> TypeRule<D> for Activation {
 impl Operator for Activation {
     fn facts(&self, x: &[Option<&Type>]) -> Facts {
         let edges = vec![(0, Edge::Saturation), (0, Edge::NonFinite)];
-        Facts::calculates(Cost::PerOutput(4), Batch::apart_if(operator::rank(x, 0) >= 1), None, edges)
+        let linear = (self.function == ActivationFn::LeakyRelu).then_some(0);
+        Facts::calculates(Cost::PerOutput(4), Batch::meeting(x, &[]), linear, edges)
     }
 
     fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {

@@ -55,9 +55,9 @@ impl<D: Dim> TypeRule<D> for BitCast {
 }
 
 impl Operator for BitCast {
-    fn facts(&self, _: &[Option<&Type>]) -> Facts {
+    fn facts(&self, x: &[Option<&Type>]) -> Facts {
         let edges = vec![(0, Edge::Zeros), (0, Edge::Limits)];
-        Facts { batch: Batch::Apart, edges, ..Facts::moves(Reads::Bits, None) }
+        Facts { batch: Batch::meeting(x, &[]), edges, ..Facts::moves(Reads::Bits, None) }
     }
 
     fn hazards(&self, x: &[Option<&Type>]) -> Vec<Hazard> {

@@ -7,9 +7,8 @@ attributes! {
     ///
     /// `x, y: shapes that broadcast, integers → z: the common shape`
     ///
-    /// Bits moved out are lost. Zeros come in; from the left of a signed integer its sign bit does. Moving a signed integer by as
-    /// many places as there are bits, by more or by less than none, leaves what comes in. Of an unsigned one that is undefined: it
-    /// was in opsets before 28.
+    /// Bits moved out are lost. Zeros come in; from the left of a signed integer its sign bit does. Moving by as many places as there
+    /// are bits, by more or by less than none, leaves what comes in. Before opset 28, which has signed integers, that is undefined.
     ///
     /// ONNX: [BitShift](https://onnx.ai/onnx/operators/onnx__BitShift.html).
     #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -55,13 +54,15 @@ impl Operator for BitShift {
         if y.is_signed() {
             return Vec::new();
         }
-        vec![Hazard::Outside { operand: 1, low: 0.0, high: f64::from(y.bits()) - 1.0 }]
+        // Undefined in some opsets.
+        vec![Hazard::Perhaps { operand: 1, low: 0.0, high: f64::from(y.bits()) - 1.0 }]
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
         let (dtype, bits) = (c.dtype(0), c.dtype(0).bits() as i128);
+        let is_far_defined = c.opset >= 28;
         let shift = |[x, places]: [i128; 2]| match self.direction {
-            _ if !(0..bits).contains(&places) && dtype.is_signed() => {
+            _ if !(0..bits).contains(&places) && is_far_defined => {
                 Some(if x < 0 && self.direction == Direction::Right { -1 } else { 0 })
             }
             // ONNX did not say what a shift by the full width or more gives before opset 28, and hardware differs.
@@ -87,4 +88,32 @@ tables! {
         BitShift(x, y) {direction = 'LEFT'} = i8[6] {-14, 0, -128, 0, 0, 0}
         BitShift(x, y) {direction = 'RIGHT'} has the hazards []
     ";
+    nothing_is_left_of_a_far_shift_of_unsigned_integers: "
+        BitShift(u8[3] {255, 1, 2}, u8[3] {8, 9, 200}) {direction = 'RIGHT'} = u8[3] {0, 0, 0}
+        BitShift(u8[2] {255, 1}, u8[2] {7, 8}) {direction = 'LEFT'} = u8[2] {128, 0}
+    ";
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_far_shift_was_undefined_before_opset_28() {
+        let (ty, undefined) = (Type::new(DType::U8, [2]), plain::Undefined::default());
+        let of = |elements: [i128; 2]| Data::Int(lanes::array(&[2], elements.to_vec()));
+        let (x, places) = (of([255, 255]), of([7, 8]));
+        let undefined_in = |opset| {
+            let call = Call {
+                arith: &plain::Plain::counting(DType::I64, &undefined),
+                inputs: &[Some(&x), Some(&places)],
+                types: &[Some(&ty), Some(&ty)],
+                outputs: std::slice::from_ref(&ty),
+                opset,
+            };
+            BitShift { direction: Direction::Right }.eval(&call);
+            undefined.take()
+        };
+        assert_eq!([13, 27, 28].map(undefined_in), [1, 1, 0]);
+    }
 }

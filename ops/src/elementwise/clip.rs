@@ -56,7 +56,7 @@ impl Operator for Clip {
     fn facts(&self, x: &[Option<&Type>]) -> Facts {
         let bounds = (1..3).filter(|&bound| x.get(bound).is_some_and(Option::is_some));
         let edges = bounds.map(|bound| (0, Edge::Meets(bound))).chain([(0, Edge::NonFinite)]).collect();
-        Facts::calculates(Cost::PerOutput(2), Batch::Together, None, edges)
+        Facts::calculates(Cost::PerOutput(2), Batch::meeting(x, &[]), None, edges)
     }
 
     fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {

@@ -66,7 +66,7 @@ impl<D: Dim> TypeRule<D> for Gelu {
 impl Operator for Gelu {
     fn facts(&self, x: &[Option<&Type>]) -> Facts {
         let cost = Cost::PerOutput(if self.tanh { 9 } else { 5 });
-        Facts::calculates(cost, Batch::apart_if(operator::rank(x, 0) >= 1), None, vec![(0, Edge::Saturation)])
+        Facts::calculates(cost, Batch::meeting(x, &[]), None, vec![(0, Edge::Saturation)])
     }
 
     /// Far out, the tangent is a quotient of infinities where it is one of exponentials, as WGSL has it.

@@ -37,7 +37,7 @@ impl<D: Dim> TypeRule<D> for IsInf {
 impl Operator for IsInf {
     fn facts(&self, x: &[Option<&Type>]) -> Facts {
         let edges = vec![(0, Edge::NonFinite), (0, Edge::Limits)];
-        Facts::calculates(Cost::PerOutput(1), Batch::apart_if(operator::rank(x, 0) >= 1), None, edges)
+        Facts::calculates(Cost::PerOutput(1), Batch::meeting(x, &[]), None, edges)
     }
 
     fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {

@@ -40,7 +40,7 @@ impl<D: Dim> TypeRule<D> for PRelu {
 
 impl Operator for PRelu {
     fn facts(&self, _: &[Option<&Type>]) -> Facts {
-        Facts::calculates(Cost::PerOutput(1), Batch::Together, None, vec![(0, Edge::NonFinite)])
+        Facts::calculates(Cost::PerOutput(1), Batch::Together, Some(0), vec![(0, Edge::NonFinite)])
     }
 
     fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {

@@ -98,8 +98,8 @@ impl<D: Dim> TypeRule<D> for Shrink {
 }
 
 impl Operator for Shrink {
-    fn facts(&self, _: &[Option<&Type>]) -> Facts {
-        Facts::calculates(Cost::PerOutput(3), Batch::Together, None, Vec::new())
+    fn facts(&self, x: &[Option<&Type>]) -> Facts {
+        Facts::calculates(Cost::PerOutput(3), Batch::meeting(x, &[]), None, Vec::new())
     }
 
     fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {

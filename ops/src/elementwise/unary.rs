@@ -233,7 +233,7 @@ impl Operator for Unary {
         let is_float = x[0].is_some_and(|t| t.dtype.is_float());
         Facts::calculates(
             if self.0 == UnaryFn::Identity { Cost::Moves } else { Cost::PerOutput(1) },
-            Batch::apart_if(operator::rank(x, 0) >= 1),
+            Batch::meeting(x, &[]),
             self.0.is_linear().then_some(0),
             self.0.edges().iter().filter(|_| is_float).map(|&edge| (0, edge)).collect(),
         )

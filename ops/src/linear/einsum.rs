@@ -76,7 +76,7 @@ impl Einsum {
         for (&axis, &size) in operands.iter().zip(types).flat_map(|(axes, ty)| axes.iter().zip(&ty.shape)) {
             match sizes.iter_mut().find(|(known, _)| *known == axis) {
                 None => sizes.push((axis, size)),
-                Some((Axis::Letter(_), known)) => r.eq(*known, size)?,
+                Some((Axis::Letter(_), known)) => same_letter(*known, size, r)?,
                 Some((Axis::Rest(_), known)) => {
                     *known = rule::broadcast_shapes(r, &[&[*known], &[size]])?[0];
                 }
@@ -96,6 +96,17 @@ impl Einsum {
         let axes = result.iter().copied().chain(summed).map(|axis| (axis, size(axis))).collect();
         Walk { operands, axes, kept: result.len() }
     }
+}
+
+/// Requires two axes of a letter to be of one size. "Ellipsis to enable broadcasting", says the text; of an axis of size 1 that has the
+/// letter of another one it says nothing, and ONNX's reference broadcasts it.
+fn same_letter<D: Dim>(a: D, b: D, r: &mut dyn Rule<D>) -> Result<(), Reject> {
+    let is_one = |size: D| size.known() == Some(1);
+    let are_known = a.known().is_some() && b.known().is_some();
+    if are_known && is_one(a) != is_one(b) {
+        return Err(Reject::Unsaid("whether an axis of size 1 broadcasts to others of its letter"));
+    }
+    r.eq(a, b)
 }
 
 /// A walk over all axes, those of the result outside.
@@ -344,7 +355,8 @@ tables! {
         Einsum(x, y) {equation = 'ij,j->i'} = f32[2] {321, 654}
         Einsum(x, y) {equation = 'ij,j'} = f32[2] {321, 654}
         Einsum(x, y, y) {equation = 'ij,j,j->'} = f32[] {90705}
-        Einsum(x, y) {equation = 'ij,i->j'} is refused
+        Einsum(x, y) {equation = 'ij,i->j'} is refused: 2 must equal 3
+        Einsum(x, f32[1, 3]) {equation = 'ij,ij->ij'} is refused: the standard does not say whether an axis of size 1 broadcasts to others of its letter
         Einsum(x, y) {equation = 'ij->ij'} is refused
     ";
     a_letter_twice_is_a_diagonal_and_the_rest_broadcasts: "

@@ -36,7 +36,7 @@ impl Single for Compress {
 
 impl<D: Dim> TypeRule<D> for Compress<D> {
     fn infer(&self, x: Args<'_, D>, r: &mut dyn Rule<D>) -> Result<Vec<Type<D>>, Reject> {
-        let (x, condition) = (x.need(0)?, x.ranked(1, 1..=1)?);
+        let (x, condition) = (x.ranked_from(0, 1)?, x.ranked(1, 1..=1)?);
         r.le(self.count, condition.shape[0])?;
         let Some(along) = self.axis else {
             r.le(condition.shape[0], x.count())?;
@@ -60,7 +60,7 @@ impl Compress {
 
 impl EitherKind for Compress {
     fn facts(&self, _: &[Option<&Type>]) -> Facts {
-        Facts::moves(Reads::Elements, None)
+        Facts::moves(Reads::Elements, Some(0))
     }
 
     fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {
@@ -92,5 +92,8 @@ tables! {
         Compress(x, bool[1] {true}) {axis = 0, count = 1} = i64[1] {7}
         Compress(x, bool[0]) {count = 0} = i64[0]
         Compress(x, bool[4] {false, false, false, false}) {axis = 0, count = 0} is refused
+    ";
+    a_scalar_has_no_slices: "
+        Compress(f32[], bool[1] {true}) {count = 1} is refused: operand 0 has rank 0, but must have rank 1 or more
     ";
 }

@@ -47,7 +47,7 @@ impl<D: Dim> TypeRule<D> for Gather {
 
 impl EitherKind for Gather {
     fn facts(&self, _: &[Option<&Type>]) -> Facts {
-        Facts::moves(Reads::Elements, None)
+        Facts::moves(Reads::Elements, Some(0))
     }
 
     fn hazards(&self, x: &[Option<&Type>]) -> Vec<Hazard> {

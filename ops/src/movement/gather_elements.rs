@@ -38,7 +38,7 @@ impl<D: Dim> TypeRule<D> for GatherElements {
 
 impl EitherKind for GatherElements {
     fn facts(&self, _: &[Option<&Type>]) -> Facts {
-        Facts::moves(Reads::Elements, None)
+        Facts::moves(Reads::Elements, Some(0))
     }
 
     fn hazards(&self, x: &[Option<&Type>]) -> Vec<Hazard> {

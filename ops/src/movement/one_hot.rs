@@ -28,7 +28,6 @@ impl Single for OneHot {
         // The result has one axis more than the indices, and the values' dtype.
         let ranks = match d.wanted().map(Type::rank) {
             Some(rank) => rank.checked_sub(1).filter(|&r| r > 0)?..=rank - 1,
-            // ONNX's shape inference asks for at least one axis.
             None => 1..=most,
         };
         let dtypes = if d.chance(0.8) { DTypes::INTS } else { DTypes::IR4 };
@@ -42,7 +41,8 @@ impl Single for OneHot {
 
 impl<D: Dim> TypeRule<D> for OneHot<D> {
     fn infer(&self, x: Args<'_, D>, r: &mut dyn Rule<D>) -> Result<Vec<Type<D>>, Reject> {
-        let (indices, values) = (x.need(0)?, x.ranked(1, 1..=1)?);
+        let (indices, values) = (x.ranked_from(0, 1)?, x.ranked(1, 1..=1)?);
+        // The text says "rank(output) = rank(indices) + 1" and no more; ONNX's shape inference takes no scalar.
         r.eq(values.shape[0], D::from(2))?;
         r.le(D::from(0), self.depth)?;
         let mut shape = indices.shape.clone();
@@ -91,5 +91,7 @@ tables! {
         OneHot(indices, values) {depth = 3, axis = 0} = bool[3, 2] {false, true, true, false, false, false}
         OneHot(indices, values) {depth = 3, axis = -2}: bool[3, 2]
         OneHot(indices, values) {depth = 3, axis = 2} is refused
+        OneHot(indices, values) {depth = 0} = bool[2, 0]
+        OneHot(u8[] {1}, values) {depth = 3} is refused: operand 0 has rank 0, but must have rank 1 or more
     ";
 }

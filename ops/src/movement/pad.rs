@@ -21,8 +21,8 @@ attributes! {
     /// `x: [s…], value: [] → y: [sᵢ + beginᵢ + endᵢ, …]`
     ///
     /// What is added is a value, the mirrored inside (`reflect`), the nearest element (`edge`) or the other end
-    /// (`wrap`). Negative pads crop. Cropping comes first, so the other modes copy from what is left, and nothing can
-    /// be cropped that is not there; ONNX leaves both open.
+    /// (`wrap`). Negative pads crop, nothing that is not there. Whether the mirror and the ring are of what is left or of all that was
+    /// there, ONNX leaves open: where both give another element, the result is undecidable.
     ///
     /// ONNX: [Pad](https://onnx.ai/onnx/operators/onnx__Pad.html).
     #[derive(Clone, PartialEq, Debug)]
@@ -146,17 +146,25 @@ impl EitherKind for Pad {
         let constant = K::operand(c, 1).and_then(|value| value.first().copied());
         let constant = constant.unwrap_or_else(|| K::zero(c.arith));
         let by_axis = rule::accepted(self.by_axis(x.ndim()));
-        let source = |axis: usize, at: usize| {
+        let cropped_first = |axis: usize, at: usize| {
             let [before, after] = by_axis[axis];
             let left = x.shape()[axis] as i64 + before.min(0) + after.min(0);
             let from = self.mode.source(at as i64 - before.max(0), left)?;
             // What was cropped before lies in front of it.
             Some((from - before.min(0)) as usize)
         };
+        let padded_first = |axis: usize, at: usize| {
+            let [before, _] = by_axis[axis];
+            self.mode.source(at as i64 - before, x.shape()[axis] as i64).map(|from| from as usize)
+        };
+        let place = |at: &[usize], source: &dyn Fn(usize, usize) -> Option<usize>| -> Option<Vec<usize>> {
+            at.iter().enumerate().map(|(axis, &at)| source(axis, at)).collect()
+        };
         vec![lanes::build(&c.extents(0), |at| {
-            let from: Option<Vec<usize>> =
-                at.iter().enumerate().map(|(axis, &at)| source(axis, at)).collect();
-            from.map_or(constant, |from| x[from.as_slice()])
+            let from = place(at, &cropped_first);
+            let is_open = from != place(at, &padded_first);
+            let element = from.map_or(constant, |from| x[from.as_slice()]);
+            if is_open { K::unspecified(c.arith, element) } else { element }
         })]
     }
 }

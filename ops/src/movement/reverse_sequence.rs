@@ -77,7 +77,7 @@ impl ReverseSequence {
 
 impl EitherKind for ReverseSequence {
     fn facts(&self, _: &[Option<&Type>]) -> Facts {
-        Facts::moves(Reads::Elements, None)
+        Facts::moves(Reads::Elements, Some(0))
     }
 
     fn hazards(&self, x: &[Option<&Type>]) -> Vec<Hazard> {

@@ -47,7 +47,7 @@ impl Single for Squeeze {
                 chosen.push(if d.chance(0.3) { axis - rank } else { axis });
             }
         }
-        // Whether a list of no axes counts as provided the standard does not say, and tools disagree.
+        // What a list of no axes means nobody knows.
         (!chosen.is_empty()).then_some(Squeeze { axes: Some(chosen) })
     }
 }
@@ -56,7 +56,7 @@ impl<D: Dim> TypeRule<D> for Squeeze {
     fn infer(&self, x: Args<'_, D>, r: &mut dyn Rule<D>) -> Result<Vec<Type<D>>, Reject> {
         let x = x.need(0)?;
         let mut shape = x.shape.clone();
-        if let Some(list) = &self.axes {
+        if let Some(list) = self.axes.as_deref().filter(|list| !list.is_empty()) {
             let gone = rule::axes(list, x.rank())?;
             gone.iter().try_for_each(|&a| r.eq(D::from(1), x.shape[a]))?;
             shape = (0..x.rank()).filter(|a| !gone.contains(a)).map(|a| x.shape[a]).collect();
@@ -65,6 +65,11 @@ impl<D: Dim> TypeRule<D> for Squeeze {
             // The output's rank hangs on them, so unknown sizes are taken to be more than 1.
             let mut unknown = shape.iter().filter(|size| size.known().is_none());
             unknown.try_for_each(|&size| r.le(D::from(2), size))?;
+            if self.axes.is_some() && shape.len() < x.rank() {
+                return Err(Reject::Unsaid(
+                    "whether a list of no axes stands for none or, as if it was not there, for all of size 1",
+                ));
+            }
         }
         Ok(vec![Type::new(x.dtype, shape)])
     }
@@ -83,7 +88,11 @@ tables! {
     axes_that_are_named_go_or_every_one: "
         Squeeze(bool[1, 0, 1, 3]): bool[0, 3]
         Squeeze(bool[1, 0, 1, 3]) {axes = [-2]}: bool[1, 0, 3]
-        Squeeze(bool[1]) {axes = []}: bool[1]
         Squeeze(bool[1, 2]) {axes = [1]} is refused: 1 must equal 2
+    ";
+    a_list_of_no_axes_means_something_where_none_is_of_size_1: "
+        Squeeze(bool[2, 3]) {axes = []}: bool[2, 3]
+        Squeeze(bool[]) {axes = []}: bool[]
+        Squeeze(bool[1, 3]) {axes = []} is refused
     ";
 }

@@ -28,8 +28,9 @@ impl Single for Trilu {
 }
 
 impl EitherKind for Trilu {
-    fn facts(&self, _: &[Option<&Type>]) -> Facts {
-        Facts::moves(Reads::Elements, None)
+    fn facts(&self, x: &[Option<&Type>]) -> Facts {
+        let matrix = operator::rank(x, 0).saturating_sub(2);
+        Facts { batch: Batch::meeting(x, &[matrix]), ..Facts::moves(Reads::Elements, Some(0)) }
     }
 
     fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {

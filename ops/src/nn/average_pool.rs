@@ -41,7 +41,7 @@ impl<D: Dim> TypeRule<D> for AveragePool<D> {
 
 impl Operator for AveragePool {
     fn facts(&self, x: &[Option<&Type>]) -> Facts {
-        self.pool.facts(x, self.pool.cells() + 1, vec![(0, Edge::Stall)])
+        Facts { linear: Some(0), ..self.pool.facts(x, self.pool.cells() + 1, vec![(0, Edge::Stall)]) }
     }
 
     fn hazards(&self, x: &[Option<&Type>]) -> Vec<Hazard> {

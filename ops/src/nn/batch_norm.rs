@@ -2,7 +2,7 @@
 
 use ndarray::Axis;
 
-use crate::nn::normalize::{Standard, draw_epsilon, edges, some_elements, standardize};
+use crate::nn::normalize::{Standard, draw_epsilon, edges, standardize};
 use crate::prelude::*;
 
 attributes! {
@@ -64,8 +64,9 @@ impl<D: Dim> TypeRule<D> for BatchNorm {
         if !self.training_mode {
             return Ok(vec![data.clone()]);
         }
-        some_elements(r, &data.shape[..1])?;
-        some_elements(r, data.shape.get(2..).unwrap_or_default())?;
+        // The statistics of nothing would go on as those of the past.
+        let others = data.shape[..1].iter().chain(data.shape.get(2..).unwrap_or_default());
+        others.into_iter().try_for_each(|&size| r.le(D::from(1), size))?;
         Ok(vec![data.clone(), x.need(3)?.clone(), x.need(4)?.clone()])
     }
 }

@@ -14,7 +14,7 @@ pub(super) fn operands<'a>(d: &mut Draw<'_, 'a>) -> Option<Type<Sym<'a>>> {
 
 /// The type of the result, for operands as both require them.
 pub(super) fn infer<D: Dim>(x: Args<'_, D>, r: &mut dyn Rule<D>) -> Result<Type<D>, Reject> {
-    let data = x.ranked_from(0, 3)?;
+    let data = x.image(0)?;
     some_elements(r, &data.shape[2..])?;
     for operand in 1..=2 {
         r.eq(x.ranked(operand, 1..=1)?.shape[0], data.shape[1])?;
@@ -25,7 +25,7 @@ pub(super) fn infer<D: Dim>(x: Args<'_, D>, r: &mut dyn Rule<D>) -> Result<Type<
 
 /// What holds of both, whatever the attributes; the elements are read in the dtype `stage`.
 pub(super) fn facts(x: &[Option<&Type>], stage: DType) -> Facts {
-    Facts::calculates(Cost::PerOutput(7), Batch::apart_if(operator::rank(x, 0) >= 1), None, edges(x, stage))
+    Facts::calculates(Cost::PerOutput(7), Batch::meeting(x, &[]), None, edges(x, stage))
 }
 
 /// The channels standardised `together` at a time in `stage`, then scaled and shifted.

@@ -58,7 +58,7 @@ impl Operator for Conv {
         let bias = u64::from(operator::operand(x, 2).is_some());
         // A bias is not scaled along.
         let linear = (x.len() == 2).then_some(0);
-        let (cost, batch) = (Cost::PerOutput(2 * taps + bias), Batch::apart_if(operator::rank(x, 0) >= 1));
+        let (cost, batch) = (Cost::PerOutput(2 * taps + bias), Batch::meeting(x, &[]));
         Facts::calculates(cost, batch, linear, vec![(0, Edge::Stall)])
     }
 

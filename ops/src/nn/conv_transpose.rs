@@ -185,7 +185,7 @@ impl Operator for ConvTranspose {
         let cells = x[1].map_or(0, |w| w.shape[1..].iter().product::<i64>()) as u64;
         // A bias is not scaled along.
         let linear = (x.len() == 2).then_some(0);
-        let (cost, batch) = (Cost::PerInput(2 * cells), Batch::apart_if(operator::rank(x, 0) >= 1));
+        let (cost, batch) = (Cost::PerInput(2 * cells), Batch::meeting(x, &[]));
         Facts::calculates(cost, batch, linear, vec![(0, Edge::Stall)])
     }
 

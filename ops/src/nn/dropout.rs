@@ -73,7 +73,7 @@ fn leaves_out<A: Arith>(c: &Call<'_, A>) -> Option<i128> {
 
 impl Operator for Dropout {
     fn facts(&self, x: &[Option<&Type>]) -> Facts {
-        Facts { batch: Batch::apart_if(operator::rank(x, 0) >= 1), ..Facts::moves(Reads::Elements, Some(0)) }
+        Facts { batch: Batch::meeting(x, &[]), ..Facts::moves(Reads::Elements, Some(0)) }
     }
 
     fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {

@@ -1,7 +1,7 @@
 //! `GlobalLpPool`: the norm of each channel of each image.
 
 use super::norm::norm;
-use super::pooling::pooled;
+use super::pooling::{of_nothing, pooled};
 use crate::prelude::*;
 
 attributes! {
@@ -9,7 +9,7 @@ attributes! {
     ///
     /// `x: [N, C, spatial…] → y: [N, C, 1…]`
     ///
-    /// What LpPool gives with a window as large as the image; so there is no norm of no elements.
+    /// What LpPool gives with a window as large as the image; so the norm of no elements is undefined.
     ///
     /// ONNX: [GlobalLpPool](https://onnx.ai/onnx/operators/onnx__GlobalLpPool.html).
     #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -36,17 +36,20 @@ impl<D: Dim> TypeRule<D> for GlobalLpPool {
 
 impl Operator for GlobalLpPool {
     fn facts(&self, x: &[Option<&Type>]) -> Facts {
-        Facts::calculates(Cost::PerInput(2), Batch::apart_if(operator::rank(x, 0) >= 1), None, Vec::new())
+        Facts::calculates(Cost::PerInput(2), Batch::meeting(x, &[]), None, Vec::new())
     }
 
-    fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {
-        Vec::new()
+    fn hazards(&self, x: &[Option<&Type>]) -> Vec<Hazard> {
+        of_nothing(x)
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
         let x = c.real(0);
         let spatial: Vec<usize> = (2..x.ndim()).collect();
-        let norm = |lane: &[A::R]| norm(self.p, c.arith, lane.iter().copied());
+        let norm = |lane: &[A::R]| match lane {
+            [] => c.arith.undefined_real(),
+            lane => norm(self.p, c.arith, lane.iter().copied()),
+        };
         vec![Data::Real(lanes::reduce(x, &spatial, &c.extents(0), norm))]
     }
 }
@@ -59,5 +62,7 @@ tables! {
         GlobalLpPool(x) {p = 1} = f64[1, 2, 1, 1] {7, 3}
         // The third roots of 91 and 9.
         GlobalLpPool(x) {p = 3} ≈ f64[1, 2, 1, 1] {4.4979414452754, 2.0800838230519041}
+        GlobalLpPool(f64[1, 1, 0]) = f64[1, 1, 1] {nan}
+        GlobalLpPool(f64[1, 1, 0]) has the hazards [Always]
     ";
 }

@@ -1,6 +1,6 @@
 //! The global pools: one number from all elements of an image's channel.
 
-use super::pooling::pooled;
+use super::pooling::{of_nothing, pooled};
 use crate::prelude::*;
 
 attributes! {
@@ -38,11 +38,11 @@ impl<D: Dim> TypeRule<D> for GlobalPool {
 impl Operator for GlobalPool {
     fn facts(&self, x: &[Option<&Type>]) -> Facts {
         let edges = vec![(0, Edge::Stall), (0, Edge::Alike)];
-        Facts::calculates(Cost::PerInput(1), Batch::apart_if(operator::rank(x, 0) >= 1), None, edges)
+        Facts::calculates(Cost::PerInput(1), Batch::meeting(x, &[]), Some(0), edges)
     }
 
-    fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {
-        Vec::new()
+    fn hazards(&self, x: &[Option<&Type>]) -> Vec<Hazard> {
+        of_nothing(x)
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
@@ -51,11 +51,22 @@ impl Operator for GlobalPool {
         vec![Data::Real(lanes::reduce(x, &spatial, &c.extents(0), |lane| {
             let all = lane.iter().copied();
             match self.0 {
+                _ if lane.is_empty() => a.undefined_real(),
                 GlobalPoolFn::Average => a.average(all, lane.len()),
-                GlobalPoolFn::Max if lane.is_empty() => a.undefined_real(),
                 // From −∞ on, as in MaxPool.
                 GlobalPoolFn::Max => all.fold(a.real(f64::NEG_INFINITY), |x, y| a.max(x, y)),
             }
         }))]
     }
+}
+
+#[cfg(test)]
+tables! {
+    of_no_elements_there_is_neither_a_mean_nor_a_largest: "
+        GlobalAveragePool(f32[1, 2, 0]) = f32[1, 2, 1] {nan, nan}
+        GlobalMaxPool(f32[1, 2, 0]) = f32[1, 2, 1] {nan, nan}
+        GlobalAveragePool(f32[1, 2, 3, 0]) has the hazards [Always]
+        GlobalAveragePool(f32[1, 2, 3, 1]) has the hazards []
+        GlobalMaxPool(f32[1, 2]) is refused: the standard does not say what becomes of an image that has no spatial axes
+    ";
 }

@@ -1,6 +1,6 @@
 //! `LayerNormalization`: the trailing axes standardised, then scaled and shifted.
 
-use crate::nn::normalize::{draw_epsilon, edges, some_elements, staged, standardize};
+use crate::nn::normalize::{draw_epsilon, edges, some_elements, staged, standardize, standardized_apart};
 use crate::prelude::*;
 
 attributes! {
@@ -73,11 +73,14 @@ impl<D: Dim> TypeRule<D> for LayerNorm {
 
 impl Operator for LayerNorm {
     fn facts(&self, x: &[Option<&Type>]) -> Facts {
-        Facts::calculates(Cost::PerOutput(7), Batch::Together, None, edges(x, self.stash))
+        Facts::calculates(Cost::PerOutput(7), standardized_apart(x, self.axis), None, edges(x, self.stash))
     }
 
-    fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {
-        Vec::new()
+    /// The mean of a lane without elements is no number.
+    fn hazards(&self, x: &[Option<&Type>]) -> Vec<Hazard> {
+        let axis = |x: &Type| rule::accepted(rule::axis(self.axis, x.rank()));
+        let is_undefined = self.outputs > 1 && x[0].is_some_and(|x| x.shape[axis(x)..].contains(&0));
+        is_undefined.then_some(Hazard::Always).into_iter().collect()
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
@@ -116,5 +119,11 @@ tables! {
         LayerNormalization(f16[1, 2], f16[1, 2]): f16[1, 2]
         LayerNormalization(f16[1, 2], f16[1, 2]) {outputs = 2, stash_type = 16}: f16[1, 2], bf16[1, 1]
         LayerNormalization(f16[1, 2], f16[2, 2]) is refused
+    ";
+    of_a_lane_without_elements_there_is_no_mean: "
+        LayerNormalization(f32[2, 0], f32[0]): f32[2, 0]
+        LayerNormalization(f32[2, 0], f32[0]) has the hazards []
+        LayerNormalization(f32[2, 0], f32[0]) {outputs = 2} = f32[2, 0], f32[2, 1] {nan, nan}
+        LayerNormalization(f32[2, 0], f32[0]) {outputs = 2} has the hazards [Always]
     ";
 }

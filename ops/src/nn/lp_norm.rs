@@ -37,8 +37,8 @@ impl<D: Dim> TypeRule<D> for LpNorm {
 }
 
 impl Operator for LpNorm {
-    fn facts(&self, _: &[Option<&Type>]) -> Facts {
-        Facts::calculates(Cost::PerOutput(3), Batch::Together, None, Vec::new())
+    fn facts(&self, x: &[Option<&Type>]) -> Facts {
+        Facts::calculates(Cost::PerOutput(3), Batch::meeting_along(x, self.axis), None, Vec::new())
     }
 
     fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {

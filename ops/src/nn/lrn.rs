@@ -37,14 +37,16 @@ impl Single for Lrn {
 impl<D: Dim> TypeRule<D> for Lrn {
     fn infer(&self, x: Args<'_, D>, r: &mut dyn Rule<D>) -> Result<Vec<Type<D>>, Reject> {
         r.le(D::from(1), D::from(self.size))?;
-        Ok(vec![x.ranked_from(0, 2)?.clone()])
+        Ok(vec![x.image(0)?.clone()])
     }
 }
 
 impl Operator for Lrn {
     fn facts(&self, x: &[Option<&Type>]) -> Facts {
-        let each = (self.size.max(0) as u64).saturating_mul(2).saturating_add(4);
-        Facts::calculates(Cost::PerOutput(each), Batch::apart_if(operator::rank(x, 0) >= 1), None, Vec::new())
+        // No more channels are summed up than there are.
+        let channels = operator::operand(x, 0).map_or(0, |x| x.shape[1]);
+        let each = (self.size.clamp(0, channels) as u64).saturating_mul(2).saturating_add(4);
+        Facts::calculates(Cost::PerOutput(each), Batch::meeting(x, &[]), None, Vec::new())
     }
 
     fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {
@@ -76,5 +78,14 @@ tables! {
         LRN(x) {size = 2, alpha = 2.0, beta = 1.0, bias = 0.0} = f64[1, 4, 1] {1/5, 2/13, 3/25, 4/16}
         LRN(x) {size = 3, alpha = 3.0, beta = 1.0, bias = 0.0} = f64[1, 4, 1] {1/5, 2/14, 3/29, 4/25}
         LRN(x) {size = 0, alpha = 0.0, beta = 1.0, bias = 0.0} is refused
+        LRN(f64[1, 4]) {size = 1} is refused: the standard does not say what becomes of an image that has no spatial axes
     ";
+}
+
+#[test]
+fn a_size_beyond_the_channels_costs_what_the_channels_do() {
+    let x = Type::new(DType::F32, [1, 3, 2, 2]);
+    let cost = |size| Lrn { size, alpha: 1.0, beta: 1.0, bias: 1.0 }.facts(&[Some(&x)]).cost;
+    assert_eq!([cost(3), cost(2_000_000_001)], [Cost::PerOutput(10); 2]);
+    assert_eq!(cost(1), Cost::PerOutput(6));
 }

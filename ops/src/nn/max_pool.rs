@@ -1,5 +1,6 @@
 //! `MaxPool`: the largest element under a window, and where it was.
 
+use crate::kind::{Integers, Reals};
 use crate::nn::pooling::{Pooling, View, undefined_if};
 use crate::nn::window::Tap;
 use crate::prelude::*;
@@ -52,6 +53,26 @@ impl MaxPool {
         let within = if self.column_major { column_major(tap.input, spatial) } else { tap.input };
         (view.image + within) as i128
     }
+
+    /// The largest element under each window, and the number of each where it is asked for.
+    fn largest<A: Arith, K: Kind<A>>(
+        &self,
+        c: &Call<'_, A>,
+        x: &Numbers<A, K>,
+    ) -> (Data<A>, Option<ArrayD<A::Z>>) {
+        let (a, spatial) = (c.arith, &x.shape()[2..]);
+        let x: Vec<K::Number> = x.iter().copied().collect();
+        let seen = |v: &View<'_>| v.taps.iter().map(|tap| x[v.image + tap.input]).collect::<Vec<_>>();
+        let largest = self.pool.each(c, |v| K::largest(a, &seen(&v)));
+        let number = |v: View<'_>| {
+            let seen = seen(&v);
+            let [first, last] = [false, true].map(|last| K::arg_max(a, &seen, last));
+            let tap = |i: i128| v.taps.get(usize::try_from(i).ok()?);
+            let number = a.exact([first], |[i]| tap(i).map(|tap| self.number(&v, tap, spatial)));
+            if a.peek(first) == a.peek(last) { number } else { a.unspecified_int(number) }
+        };
+        (K::data(largest), (self.outputs == 2).then(|| self.pool.each(c, number)))
+    }
 }
 
 /// The position of an element when the first axis runs fastest, from that when the last one does.
@@ -66,7 +87,13 @@ fn column_major(mut row_major: usize, shape: &[usize]) -> usize {
 
 impl Operator for MaxPool {
     fn facts(&self, x: &[Option<&Type>]) -> Facts {
-        self.pool.facts(x, self.pool.cells(), vec![(0, Edge::Alike), (0, Edge::Limits), (0, Edge::NonFinite)])
+        let edges = vec![(0, Edge::Alike), (0, Edge::Limits), (0, Edge::NonFinite)];
+        let facts = self.pool.facts(x, self.pool.cells(), edges);
+        // Places are counted over all images, and stay where they are.
+        if self.outputs == 2 {
+            return Facts { batch: Batch::Together, ..facts };
+        }
+        Facts { linear: Some(0), ..facts }
     }
 
     fn hazards(&self, x: &[Option<&Type>]) -> Vec<Hazard> {
@@ -79,58 +106,9 @@ impl Operator for MaxPool {
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
         let a = c.arith;
-        let spatial = &c.data(0).shape()[2..];
         let (largest, place) = match c.data(0) {
-            Data::Real(x) => {
-                let x: Vec<A::R> = x.iter().copied().collect();
-                let seen = |v: &View<'_>| v.taps.iter().map(|t| x[v.image + t.input]).collect::<Vec<_>>();
-                // From −∞ on, as implementations go: where NaN may lose, it may lose alone.
-                let lowest = a.real(f64::NEG_INFINITY);
-                let largest = self.pool.each(c, |v| match seen(&v).as_slice() {
-                    [] => a.undefined_real(),
-                    seen => seen.iter().fold(lowest, |x, &y| a.max(x, y)),
-                });
-                let place = |v: View<'_>| match seen(&v).as_slice() {
-                    [] => a.undefined_int(),
-                    seen => {
-                        let (first, last) = (a.arg_max(seen, false), a.arg_max(seen, true));
-                        let number = a.exact([first], |[i]| {
-                            v.taps.get(usize::try_from(i).ok()?).map(|tap| self.number(&v, tap, spatial))
-                        });
-                        if a.peek(first) == a.peek(last) { number } else { a.unspecified_int(number) }
-                    }
-                };
-                (Data::Real(largest), (self.outputs == 2).then(|| self.pool.each(c, place)))
-            }
-            Data::Int(x) => {
-                let x: Vec<A::Z> = x.iter().copied().collect();
-                let larger = |x, y| a.exact([x, y], |[x, y]| Some(x.max(y)));
-                let largest = self.pool.each(c, |v| {
-                    v.taps
-                        .iter()
-                        .map(|t| x[v.image + t.input])
-                        .reduce(larger)
-                        .unwrap_or_else(|| a.undefined_int())
-                });
-                let place = |v: View<'_>| {
-                    let mut best: Option<(i128, &Tap)> = None;
-                    let mut is_one = true;
-                    for tap in v.taps {
-                        let Some(z) = a.peek(x[v.image + tap.input]) else { return a.unknown_int() };
-                        is_one &= best.is_none_or(|(most, _)| z != most);
-                        if best.is_none_or(|(most, _)| z > most) {
-                            (best, is_one) = (Some((z, tap)), true);
-                        }
-                    }
-                    let number = best.map(|(_, tap)| a.int(self.number(&v, tap, spatial)));
-                    match number {
-                        None => a.undefined_int(),
-                        Some(number) if is_one => number,
-                        Some(number) => a.unspecified_int(number),
-                    }
-                };
-                (Data::Int(largest), (self.outputs == 2).then(|| self.pool.each(c, place)))
-            }
+            Data::Real(x) => self.largest::<A, Reals>(c, x),
+            Data::Int(x) => self.largest::<A, Integers>(c, x),
         };
         let outputs = std::iter::once(largest).chain(place.map(Data::Int));
         if self.pool.is_open(c.ty(0)) {

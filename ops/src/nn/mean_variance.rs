@@ -54,14 +54,15 @@ fn as_written<A: Arith>(a: &A, lane: &[A::R], mean: A::R) -> A::R {
 impl<D: Dim> TypeRule<D> for MeanVariance {
     fn infer(&self, x: Args<'_, D>, r: &mut dyn Rule<D>) -> Result<Vec<Type<D>>, Reject> {
         let x = x.need(0)?;
-        self.indices(x.rank())?.into_iter().try_for_each(|a| r.le(D::from(1), x.shape[a]))?;
+        self.indices(x.rank())?.into_iter().try_for_each(|a| r.seek_le(D::from(1), x.shape[a]))?;
         Ok(vec![x.clone()])
     }
 }
 
 impl Operator for MeanVariance {
-    fn facts(&self, _: &[Option<&Type>]) -> Facts {
-        Facts::calculates(Cost::PerOutput(6), Batch::Together, None, vec![(0, Edge::Alike)])
+    fn facts(&self, x: &[Option<&Type>]) -> Facts {
+        let batch = Batch::meeting(x, &rule::accepted(self.indices(operator::rank(x, 0))));
+        Facts::calculates(Cost::PerOutput(6), batch, None, vec![(0, Edge::Alike)])
     }
 
     fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {

@@ -5,7 +5,7 @@ use ir::{DType, Dim, Sym, Type};
 
 use crate::arith::{Arith, Fun};
 use crate::draw::Draw;
-use crate::operator::{Edge, dtype};
+use crate::operator::{Batch, Edge, dtype, rank};
 use crate::rule::{Reject, Rule};
 
 /// A lane with mean 0 and variance 1.
@@ -18,8 +18,11 @@ pub(super) struct Standard<R> {
     pub elements: Vec<R>,
 }
 
-/// Standardises a lane of at least one element: ONNX's first stage of layer normalisation, step by step.
+/// Standardises a lane: ONNX's first stage of layer normalisation, step by step.
 pub(super) fn standardize<A: Arith>(a: &A, lane: &[A::R], epsilon: f32) -> Standard<A::R> {
+    if lane.is_empty() {
+        return Standard { mean: a.undefined_real(), inverse: a.undefined_real(), elements: Vec::new() };
+    }
     let mean = a.mean(lane.iter().copied(), lane.len());
     let deviation = a.call(Fun::Sqrt, a.add(a.variance(lane, mean), a.real(epsilon.into())));
     let inverse = a.div(a.real(1.0), deviation);
@@ -65,7 +68,18 @@ pub(super) fn draw_parameter<'a>(
     d.matching(dtype, &shape).map(|_| ())
 }
 
-/// Requires at least one element along the axes from `axis` on: nothing has no mean.
+/// Seeks at least one element along axes. Nothing has no mean; where there is nothing, none is asked for either.
 pub(super) fn some_elements<D: Dim>(r: &mut dyn Rule<D>, sizes: &[D]) -> Result<(), Reject> {
-    sizes.iter().try_for_each(|&size| r.le(D::from(1), size))
+    sizes.iter().try_for_each(|&size| r.seek_le(D::from(1), size))
+}
+
+/// Whether slices keep apart of which the axes from one on are standardised, each by itself, and scaled by further operands that
+/// broadcast to them.
+pub(super) fn standardized_apart(x: &[Option<&Type>], axis: i64) -> Batch {
+    let rank = rank(x, 0);
+    let has_first = |parameter: &&Type| parameter.rank() == rank && parameter.shape[0] != 1;
+    if x[1..].iter().flatten().any(|parameter| has_first(parameter)) {
+        return Batch::Together;
+    }
+    Batch::meeting_along(x, axis)
 }

@@ -9,7 +9,7 @@ use crate::data::Call;
 use crate::draw::Draw;
 use crate::lanes::array;
 use crate::nn::window::{self, Tap, Window, padded_cells, taps};
-use crate::operator::{Batch, Cost, Edge, Effort, Facts, Hazard, operand, rank};
+use crate::operator::{Batch, Cost, Edge, Effort, Facts, Hazard, operand};
 use crate::rule::{Args, Reject, Rule};
 
 /// A window of a stated size.
@@ -91,7 +91,7 @@ impl Pooling {
     pub fn facts(&self, x: &[Option<&Type>], each: u64, edges: Vec<(usize, Edge)>) -> Facts {
         Facts {
             since: self.window.since(x, &self.kernel_shape),
-            ..Facts::calculates(Cost::PerOutput(each), Batch::apart_if(rank(x, 0) >= 1), None, edges)
+            ..Facts::calculates(Cost::PerOutput(each), Batch::meeting(x, &[]), None, edges)
         }
     }
 
@@ -138,16 +138,20 @@ impl Pooling {
     }
 }
 
-/// The type of what global pools leave of the channels.
+/// The type of what global pools leave of the channels. Sought are channels that have elements: what is made of none is undefined.
 pub(super) fn pooled<D: Dim>(x: Args<'_, D>, r: &mut dyn Rule<D>) -> Result<Type<D>, Reject> {
-    let x = x.ranked_from(0, 2)?;
+    let x = x.image(0)?;
     let mut shape = x.shape.clone();
     for size in &mut shape[2..] {
-        // The mean and the maximum of nothing are undefined.
-        r.le(D::from(1), *size)?;
+        r.seek_le(D::from(1), *size)?;
         *size = D::from(1);
     }
     Ok(Type::new(x.dtype, shape))
+}
+
+/// The hazard of global pools: a channel without elements.
+pub(super) fn of_nothing(x: &[Option<&Type>]) -> Vec<Hazard> {
+    undefined_if(x, |x| x.shape[2..].contains(&0))
 }
 
 /// A hazard where a condition holds of X, the first operand.

@@ -1,6 +1,6 @@
 //! `RMSNormalization`: the trailing axes divided by their root mean square, then scaled.
 
-use crate::nn::normalize::{draw_epsilon, draw_parameter, edges, some_elements, staged};
+use crate::nn::normalize::{draw_epsilon, draw_parameter, edges, some_elements, staged, standardized_apart};
 use crate::prelude::*;
 
 attributes! {
@@ -48,7 +48,7 @@ impl<D: Dim> TypeRule<D> for RmsNorm {
 
 impl Operator for RmsNorm {
     fn facts(&self, x: &[Option<&Type>]) -> Facts {
-        Facts::calculates(Cost::PerOutput(4), Batch::Together, None, edges(x, self.stash))
+        Facts::calculates(Cost::PerOutput(4), standardized_apart(x, self.axis), None, edges(x, self.stash))
     }
 
     fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {

@@ -80,10 +80,8 @@ impl<D: Dim> TypeRule<D> for Softmax {
 
 impl Operator for Softmax {
     fn facts(&self, x: &[Option<&Type>]) -> Facts {
-        let rank = operator::rank(x, 0);
-        let is_first = self.axis == 0 || self.axis == -(rank as i64);
         let edges = vec![(0, Edge::Saturation), (0, Edge::Alike), (0, Edge::Zeros)];
-        Facts::calculates(Cost::PerOutput(5), Batch::apart_if(rank >= 2 && !is_first), None, edges)
+        Facts::calculates(Cost::PerOutput(5), Batch::meeting_along(x, self.axis), None, edges)
     }
 
     fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {

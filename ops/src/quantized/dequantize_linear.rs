@@ -55,7 +55,15 @@ impl<D: Dim> TypeRule<D> for DequantizeLinear<D> {
 
 impl Operator for DequantizeLinear {
     fn facts(&self, _: &[Option<&Type>]) -> Facts {
-        Facts::calculates(Cost::PerOutput(2), Batch::Together, None, vec![(0, Edge::Limits), (0, Edge::Wide)])
+        Facts {
+            reads: Reads::Own,
+            ..Facts::calculates(
+                Cost::PerOutput(2),
+                Batch::Together,
+                None,
+                vec![(0, Edge::Limits), (0, Edge::Wide)],
+            )
+        }
     }
 
     fn hazards(&self, x: &[Option<&Type>]) -> Vec<Hazard> {

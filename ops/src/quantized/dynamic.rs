@@ -31,7 +31,7 @@ impl<D: Dim> TypeRule<D> for DynamicQuantizeLinear {
     fn infer(&self, x: Args<'_, D>, r: &mut dyn Rule<D>) -> Result<Vec<Type<D>>, Reject> {
         let x = x.need(0)?;
         // Of nothing there is no smallest element.
-        r.le(D::from(1), x.count())?;
+        r.seek_le(D::from(1), x.count())?;
         Ok(vec![x.with_dtype(DType::U8), Type::new(x.dtype, []), Type::new(DType::U8, [])])
     }
 }
@@ -41,8 +41,9 @@ impl Operator for DynamicQuantizeLinear {
         Facts::calculates(Cost::PerOutput(5), Batch::Together, None, vec![(0, Edge::Alike), (0, Edge::Zeros)])
     }
 
-    fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {
-        vec![Hazard::Ties { operand: 0 }]
+    fn hazards(&self, x: &[Option<&Type>]) -> Vec<Hazard> {
+        let is_empty = x[0].is_some_and(|x| x.count() == 0);
+        vec![if is_empty { Hazard::Always } else { Hazard::Ties { operand: 0 } }]
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
@@ -52,7 +53,8 @@ impl Operator for DynamicQuantizeLinear {
         let smallest = x.iter().fold(zero, |y, &x| a.min(y, x));
         let [low, high] = [RANGE.0, RANGE.1].map(|end| a.real(end as f64));
         // The scale is a result too: what is divided by is what is stored.
-        let scale = a.stored(a.div(a.sub(largest, smallest), a.sub(high, low)));
+        let range = if x.is_empty() { a.undefined_real() } else { a.sub(largest, smallest) };
+        let scale = a.stored(a.div(range, a.sub(high, low)));
         let point = quantized(a, a.sub(low, a.div(smallest, scale)), a.int(0), RANGE);
         let y = lanes::each(x, |x| quantized(a, a.div(x, scale), point, RANGE));
         vec![
@@ -69,6 +71,7 @@ tables! {
         DynamicQuantizeLinear(f32[3] {-51, 0, 204}) = u8[3] {0, 51, 255}, f32[] {1}, u8[] {51}
         DynamicQuantizeLinear(f32[2] {127.5, 510}) = u8[2] {64, 255}, f32[] {2}, u8[] {0}
         DynamicQuantizeLinear(f32[2] {-510, -2}) = u8[2] {0, 254}, f32[] {2}, u8[] {255}
-        DynamicQuantizeLinear(f32[0]) is refused
+        DynamicQuantizeLinear(f32[0]): u8[0], f32[], u8[]
+        DynamicQuantizeLinear(f32[0]) has the hazards [Always]
     ";
 }

@@ -52,7 +52,8 @@ const TO: DTypes = DTypes::of(&[
 /// What the quotient is computed in.
 const DIVIDED: DTypes = DTypes::of(&[DType::F32, DType::F16, DType::BF16]);
 
-const INTEGERS: &str = "between opsets 19 and 22 the scale would be an integer too, and the text does not say what the quotient is then";
+/// A scale that is an integer.
+const INTEGERS: &str = "the text does not say what a quotient of integers is";
 
 impl QuantizeLinear {
     /// A quotient of a dtype as a float of a narrow format. Nothing is added to it, or a 0, after which -0 is 0.
@@ -93,7 +94,8 @@ impl QuantizeLinear {
 
 impl Single for QuantizeLinear {
     const ROW: Row = Row::new("QuantizeLinear").but(&[
-        Deviation::DTypes { of: "T1", without: DTypes::of(&[DType::I32]), opsets: 13..=28, why: INTEGERS },
+        // In these opsets the scale has the dtype of x.
+        Deviation::DTypes { of: "T1", without: DTypes::of(&[DType::I32]), opsets: 19..=22, why: INTEGERS },
         Deviation::DTypes { of: "T2", without: DTypes::of(&[DType::I32]), opsets: 23..=28, why: INTEGERS },
     ]);
 
@@ -102,7 +104,11 @@ impl Single for QuantizeLinear {
         let (granularity, shape) = Granularity::draw(d, &x);
         // From opset 23 on the scale may have a dtype of its own.
         let allowed = d.allowed();
-        let of = if d.has("precision") && d.chance(0.2) { d.dtype(allowed)? } else { x.dtype };
+        let of = match x.dtype {
+            _ if d.has("precision") && d.chance(0.2) => d.dtype(allowed)?,
+            DType::I32 => DType::F32,
+            of => of,
+        };
         d.pinned_like(allowed.contains(of).then_some(of)?, shape.clone());
         let (mut output_dtype, mut to) = (None, DType::U8);
         let allowed = d.allowed();
@@ -147,8 +153,13 @@ impl Operator for QuantizeLinear {
             _ => vec![Edge::Saturation, Edge::Limits, Edge::Halves(1)],
         };
         let edges = edges.into_iter().map(|edge| (0, edge)).collect();
+        let is_old = match (operator::dtype(x, 0), operator::dtype(x, 1)) {
+            (Some(DType::I32), scale) => scale == Some(DType::F32),
+            (of, scale) => of == scale,
+        };
         Facts {
-            since: if operator::dtype(x, 0) == operator::dtype(x, 1) { 13 } else { 23 },
+            since: if is_old { 13 } else { 23 },
+            reads: Reads::Own,
             ..Facts::calculates(Cost::PerOutput(3), Batch::Together, None, edges)
         }
     }
@@ -164,23 +175,26 @@ impl Operator for QuantizeLinear {
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
-        let (x, scale, point) = (c.real(0), c.real(1), c.opt_int(2));
+        let (scale, point) = (c.real(1), c.opt_int(2));
         let dtype = self.precision.unwrap_or(c.dtype(1));
         let a = &c.arith.within(dtype);
         // What is read in another dtype than it has may be rounded to it.
         let [of_x, of_scale] = [0, 1].map(|i| dtype != c.dtype(i));
         let as_read = |v, rounds| if rounds { a.round(v) } else { v };
         let quotient = |at: &[usize]| {
-            let scale = as_read(self.granularity.shared(scale, at), of_scale);
-            a.div(as_read(x[at], of_x), scale)
+            let x = match c.data(0) {
+                Data::Real(x) => as_read(x[at], of_x),
+                Data::Int(x) => a.convert(x[at]),
+            };
+            a.div(x, as_read(self.granularity.shared(scale, at), of_scale))
         };
-        let to = c.outputs[0].dtype;
+        let (to, shape) = (c.outputs[0].dtype, c.extents(0));
         vec![match (to.int_range(), to.float()) {
-            (None, Some(format)) => Data::Real(lanes::build(x.shape(), |at| {
+            (None, Some(format)) => Data::Real(lanes::build(&shape, |at| {
                 let point = c.opt_real(2).map(|point| self.granularity.shared(point, at));
                 self.float(a, quotient(at), point, (dtype, format), c.opset)
             })),
-            (range, _) => Data::Int(lanes::build(x.shape(), |at| {
+            (range, _) => Data::Int(lanes::build(&shape, |at| {
                 let point = point.map_or(a.int(0), |point| self.granularity.shared(point, at));
                 quantized(a, quotient(at), point, range.expect("what is no float is an integer"))
             })),
@@ -194,6 +208,14 @@ tables! {
         x = f32[6] {0, 1, 3, 1000, -254, -1000}; scale = f32[] {2}
         QuantizeLinear(x, scale, u8[] {128}) = u8[6] {128, 128, 130, 255, 1, 0}
         QuantizeLinear(x, scale) = u8[6] {0, 0, 2, 255, 0, 0}
+    ";
+    integers_are_divided_as_the_floats_that_the_scale_is: "
+        x = i32[4] {3, -5, 16777217, 1000}
+        QuantizeLinear(x, f32[] {2}) {output_dtype = i8} = i8[4] {2, -2, 127, 127}
+        QuantizeLinear(x, f32[] {16777216}) {output_dtype = i8} = i8[4] {0, 0, 1, 0}
+        QuantizeLinear(x, f32[] {2}) is there since 13
+        QuantizeLinear(x, f16[] {2}) is there since 23
+        QuantizeLinear(x, i32[] {2}) is refused
     ";
     scales_are_of_slices_or_of_blocks: "
         x = f32[2, 3] {6, 12, 18, 6, 12, 18}

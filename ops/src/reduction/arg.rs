@@ -1,5 +1,6 @@
 //! ArgMax and ArgMin: where along an axis the largest or smallest element is.
 
+use crate::kind::{Integers, Reals};
 use crate::prelude::*;
 
 attributes! {
@@ -30,26 +31,13 @@ functions! {
 }
 
 impl Arg {
-    fn real<A: Arith>(self, a: &A, lane: &[A::R]) -> A::Z {
+    /// Where in a lane the element is.
+    fn place<A: Arith, K: Kind<A>>(self, a: &A, lane: &[K::Number]) -> A::Z {
+        let last = self.select_last_index;
         match self.function {
-            ArgFn::Max => a.arg_max(lane, self.select_last_index),
-            ArgFn::Min => {
-                let negated: Vec<A::R> = lane.iter().map(|&x| a.neg(x)).collect();
-                a.arg_max(&negated, self.select_last_index)
-            }
+            ArgFn::Max => K::arg_max(a, lane, last),
+            ArgFn::Min => K::arg_max(a, &lane.iter().map(|&x| K::neg(a, x)).collect::<Vec<_>>(), last),
         }
-    }
-
-    fn int<A: Arith>(self, a: &A, lane: &[A::Z]) -> A::Z {
-        let Some(zs) = a.peek_all(lane) else { return a.unknown_int() };
-        let best = match self.function {
-            ArgFn::Max => zs.iter().max(),
-            ArgFn::Min => zs.iter().min(),
-        };
-        let is_best = |z: &i128| Some(z) == best;
-        let found =
-            if self.select_last_index { zs.iter().rposition(is_best) } else { zs.iter().position(is_best) };
-        found.map_or_else(|| a.undefined_int(), |i| a.int(i as i128))
     }
 }
 
@@ -76,7 +64,7 @@ impl<D: Dim> TypeRule<D> for Arg {
         let mut shape = x.need(0)?.shape.clone();
         let axis = rule::axis(self.axis, shape.len())?;
         // Nothing has no largest element.
-        r.le(D::from(1), shape[axis])?;
+        r.seek_le(D::from(1), shape[axis])?;
         if self.keepdims {
             shape[axis] = D::from(1);
         } else {
@@ -87,21 +75,25 @@ impl<D: Dim> TypeRule<D> for Arg {
 }
 
 impl Operator for Arg {
-    fn facts(&self, _: &[Option<&Type>]) -> Facts {
+    fn facts(&self, x: &[Option<&Type>]) -> Facts {
         let edges = vec![(0, Edge::Alike), (0, Edge::Zeros), (0, Edge::Limits)];
-        Facts::calculates(Cost::PerInput(1), Batch::Together, None, edges)
+        Facts::calculates(Cost::PerInput(1), Batch::meeting_along(x, self.axis), None, edges)
     }
 
-    fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {
-        Vec::new()
+    fn hazards(&self, x: &[Option<&Type>]) -> Vec<Hazard> {
+        let axis = |x: &Type| rule::accepted(rule::axis(self.axis, x.rank()));
+        let is_undefined = x[0].is_some_and(|x| x.shape[axis(x)] == 0);
+        is_undefined.then_some(Hazard::Always).into_iter().collect()
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
         let axis = c.axis(self.axis);
         let shape = c.extents(0);
         vec![Data::Int(match c.data(0) {
-            Data::Real(x) => lanes::reduce(x, &[axis], &shape, |lane| self.real(c.arith, lane)),
-            Data::Int(x) => lanes::reduce(x, &[axis], &shape, |lane| self.int(c.arith, lane)),
+            Data::Real(x) => lanes::reduce(x, &[axis], &shape, |lane| self.place::<A, Reals>(c.arith, lane)),
+            Data::Int(x) => {
+                lanes::reduce(x, &[axis], &shape, |lane| self.place::<A, Integers>(c.arith, lane))
+            }
         })]
     }
 }
@@ -118,8 +110,11 @@ tables! {
         ArgMax(x) {axis = 0, keepdims = 0} = i64[3] {0, 1, 0}
         ArgMax(x) {axis = 0}: i64[1, 3]
     ";
-    an_empty_axis_is_refused: "
-        ArgMax(f32[0, 2]) {axis = 0} is refused: 1 must not exceed 0
+    of_an_empty_axis_it_is_undefined: "
+        // Which reads as 0 here.
+        ArgMax(f32[0, 2]) {axis = 0} = i64[1, 2] {0, 0}
+        ArgMin(i8[0, 2]) {axis = 0} has the hazards [Always]
+        ArgMax(f32[0, 2]) {axis = 1} has the hazards []
         ArgMax(f32[0, 2]) {axis = 1}: i64[0, 1]
     ";
 }

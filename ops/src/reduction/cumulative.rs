@@ -103,8 +103,14 @@ impl<D: Dim> TypeRule<D> for Cumulative {
 }
 
 impl Operator for Cumulative {
-    fn facts(&self, _: &[Option<&Type>]) -> Facts {
-        Facts::calculates(Cost::PerOutput(1), Batch::Together, None, vec![(0, Edge::Stall)])
+    fn facts(&self, x: &[Option<&Type>]) -> Facts {
+        let linear = (self.function == CumulativeFn::Sum).then_some(0);
+        Facts::calculates(
+            Cost::PerOutput(1),
+            Batch::meeting_along(x, self.axis),
+            linear,
+            vec![(0, Edge::Stall)],
+        )
     }
 
     fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {

@@ -27,7 +27,7 @@ functions! {
         Sum = "ReduceSum",
         /// The mean of the elements along some axes.
         ///
-        /// There must be some. Integers are divided towards 0.
+        /// Of nothing it is undefined. Integers are divided towards 0.
         Mean = "ReduceMean",
         /// The largest of the elements along some axes.
         ///
@@ -97,6 +97,7 @@ impl ReduceFn {
         let all = xs.iter().copied();
         match self {
             Self::Sum => a.sum(all),
+            Self::Mean if xs.is_empty() => a.undefined_real(),
             Self::Mean => a.average(all, xs.len()),
             // From the neutral element on, as implementations go: where NaN may lose, it may lose alone.
             Self::Max => all.fold(a.real(f64::NEG_INFINITY), |x, y| a.max(x, y)),
@@ -263,11 +264,20 @@ impl Reduce {
         Ok(axes)
     }
 
-    /// Whether the result has elements that are undefined whatever there is: the logarithm of nothing is no integer.
+    /// Whether the result has elements that are undefined whatever there is: nothing has no mean, and no logarithm that is an integer.
     fn is_undefined(&self, x: &Type) -> bool {
-        matches!(self.function, ReduceFn::LogSum | ReduceFn::LogSumExp)
-            && x.dtype.is_int()
-            && rule::accepted(self.reduced(x.rank())).into_iter().any(|a| x.shape[a] == 0)
+        let of_nothing = match self.function {
+            ReduceFn::Mean => true,
+            ReduceFn::LogSum | ReduceFn::LogSumExp => x.dtype.is_int(),
+            ReduceFn::Sum
+            | ReduceFn::Max
+            | ReduceFn::Min
+            | ReduceFn::Prod
+            | ReduceFn::SumSquare
+            | ReduceFn::L1
+            | ReduceFn::L2 => false,
+        };
+        of_nothing && rule::accepted(self.reduced(x.rank())).into_iter().any(|a| x.shape[a] == 0)
     }
 }
 
@@ -300,8 +310,7 @@ impl<D: Dim> TypeRule<D> for Reduce {
         let x = x.need(0)?;
         let reduced = self.reduced(x.rank())?;
         if self.function == ReduceFn::Mean {
-            // The mean of nothing is undefined.
-            reduced.iter().try_for_each(|&a| r.le(D::from(1), x.shape[a]))?;
+            reduced.iter().try_for_each(|&a| r.seek_le(D::from(1), x.shape[a]))?;
         }
         let mut shape = Vec::with_capacity(x.rank());
         for (i, &d) in x.shape.iter().enumerate() {
@@ -316,10 +325,10 @@ impl<D: Dim> TypeRule<D> for Reduce {
 }
 
 impl Operator for Reduce {
-    fn facts(&self, _: &[Option<&Type>]) -> Facts {
+    fn facts(&self, x: &[Option<&Type>]) -> Facts {
         Facts::calculates(
             Cost::PerInput(1),
-            Batch::Together,
+            Batch::meeting(x, &rule::accepted(self.reduced(operator::rank(x, 0)))),
             self.function.is_linear().then_some(0),
             self.function.edges(),
         )
@@ -369,6 +378,11 @@ mod tests {
             ReduceL2(i32[2] {46341, -46341}) {keepdims = 0} = i32[] {96}
             ReduceL2(i64[2] {46341, -46341}) {keepdims = 0} = i64[] {65536}
         ";
+        the_mean_of_nothing_is_undefined: "
+            ReduceMean(f32[2, 0]) {axes = [1]} = f32[2, 1] {nan, nan}
+            ReduceMean(i32[2, 0]) {axes = [1]}: i32[2, 1]
+            ReduceMean(f32[0, 2]) {axes = [1]}: f32[0, 1]
+        ";
         logarithms_of_integers_are_truncated_towards_zero: "
             // ln 3, ln 6 and ln 21.
             ReduceLogSum(u32[2] {1, 2}) {keepdims = 0} = u32[] {1}
@@ -383,7 +397,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_logarithm_of_no_integers_is_always_undefined() {
+    fn nothing_has_no_mean_and_no_logarithm_that_is_an_integer() {
         let hazards = |function, dtype, size: i64| {
             let op = Reduce { function, axes: Some(vec![-1]), keepdims: true, noop_with_empty_axes: false };
             op.hazards(&[Some(&Type::new(dtype, [2, size]))])
@@ -392,6 +406,10 @@ mod tests {
             assert_eq!(hazards(function, DType::I32, 0), [Hazard::Always]);
             assert!(!hazards(function, DType::I32, 1).contains(&Hazard::Always));
             assert!(!hazards(function, DType::F32, 0).contains(&Hazard::Always));
+        }
+        for dtype in [DType::F32, DType::I32] {
+            assert_eq!(hazards(ReduceFn::Mean, dtype, 0), [Hazard::Always]);
+            assert_eq!(hazards(ReduceFn::Mean, dtype, 1), []);
         }
         assert_eq!(hazards(ReduceFn::L2, DType::U64, 0), []);
     }

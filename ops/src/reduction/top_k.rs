@@ -126,11 +126,11 @@ fn descending<A: Arith>(a: &A, mut xs: Vec<A::R>, wanted: usize) -> impl Iterato
 }
 
 impl Operator for TopK {
-    fn facts(&self, _: &[Option<&Type>]) -> Facts {
+    fn facts(&self, x: &[Option<&Type>]) -> Facts {
         // Those of a selection: as many comparisons for each element as elements are wanted.
         let cost = Cost::PerInput(self.k.unsigned_abs().max(1));
         let edges = vec![(0, Edge::Alike), (0, Edge::Zeros), (0, Edge::Limits)];
-        Facts::calculates(cost, Batch::Together, None, edges)
+        Facts::calculates(cost, Batch::meeting_along(x, self.axis), None, edges)
     }
 
     fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {

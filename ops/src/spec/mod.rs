@@ -21,8 +21,6 @@ pub struct Row {
     pub written: &'static [Written],
     /// Where we keep to less than the standard allows.
     pub deviations: &'static [Deviation],
-    /// Why the generator does not draw it, if it does not.
-    pub undrawn: Option<&'static str>,
     /// What it is, in words.
     pub about: About,
     /// Whether it moves elements of all dtypes where programs are written out: a Scan stacks whatever its body gives, and Concat
@@ -102,13 +100,6 @@ pub enum Deviation {
         /// The reason.
         why: &'static str,
     },
-    /// A node has the first outputs only.
-    Outputs {
-        /// How many.
-        first: usize,
-        /// The reason.
-        why: &'static str,
-    },
 }
 
 /// An attribute that is a list operand of the same name.
@@ -140,7 +131,7 @@ impl Row {
     /// An operator as the schemas have it.
     pub const fn new(name: &'static str) -> Self {
         let about = About { text: "", module: "" };
-        Self { name, written: &[], deviations: &[], undrawn: None, about, carries: false }
+        Self { name, written: &[], deviations: &[], about, carries: false }
     }
 
     /// This operator, in these words.
@@ -166,12 +157,6 @@ impl Row {
     pub const fn carrying(self) -> Self {
         Self { carries: true, ..self }
     }
-
-    /// This operator, which the generator does not draw.
-    #[must_use]
-    pub const fn undrawn(self, why: &'static str) -> Self {
-        Self { undrawn: Some(why), ..self }
-    }
 }
 
 /// One ONNX operator of the registry.
@@ -187,8 +172,6 @@ pub struct Spec {
     pub fields: Vec<Field>,
     /// Where we keep to less than the standard allows.
     pub deviations: &'static [Deviation],
-    /// Why the generator does not draw it, if it does not.
-    pub undrawn: Option<&'static str>,
     /// What it is, in words.
     pub about: About,
     /// The first opset of ours that has the operator.
@@ -291,7 +274,7 @@ impl Row {
             {
                 allowed.difference(*without)
             }
-            Deviation::DTypes { .. } | Deviation::Attributes { .. } | Deviation::Outputs { .. } => allowed,
+            Deviation::DTypes { .. } | Deviation::Attributes { .. } => allowed,
         })
     }
 
@@ -299,7 +282,7 @@ impl Row {
     fn lacks(&self, attribute: &str) -> bool {
         self.deviations.iter().any(|deviation| match deviation {
             Deviation::Attributes { names, .. } => names.contains(&attribute),
-            Deviation::DTypes { .. } | Deviation::Outputs { .. } => false,
+            Deviation::DTypes { .. } => false,
         })
     }
 
@@ -317,11 +300,7 @@ impl Row {
     }
 
     fn outputs(&self) -> Vec<Allowed> {
-        let all = self.definition(*OPSETS.end()).map_or(0, |schema| schema.outputs.len());
-        let count = self.deviations.iter().fold(all, |count, deviation| match deviation {
-            Deviation::Outputs { first, .. } => count.min(*first),
-            Deviation::DTypes { .. } | Deviation::Attributes { .. } => count,
-        });
+        let count = self.definition(*OPSETS.end()).map_or(0, |schema| schema.outputs.len());
         let output =
             |i| self.by_opset(|opset, schema| schema.outputs.get(i).map(|output| self.dtypes(opset, output)));
         (0..count).map(output).collect()
@@ -376,7 +355,6 @@ impl Spec {
             outputs: row.outputs(),
             fields: row.fields(),
             deviations: row.deviations,
-            undrawn: row.undrawn,
             about: row.about,
             written: row.written,
             carries: row.carries,

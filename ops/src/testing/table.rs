@@ -46,7 +46,7 @@ macro_rules! tables {
 pub(crate) use tables;
 
 /// The values of a table that have names.
-type Names<'t> = BTreeMap<&'t str, Tensor>;
+pub(super) type Names<'t> = BTreeMap<&'t str, Tensor>;
 
 /// Checks the lines of a table, one after the other.
 pub(crate) fn check(table: &str) {
@@ -69,7 +69,7 @@ pub(crate) fn check(table: &str) {
 }
 
 /// An operator and its operands, as a line has them.
-struct Call<'t> {
+pub(super) struct Call<'t> {
     line: &'t str,
     names: &'t Names<'t>,
     /// The operator, or why its attributes are refused.
@@ -79,7 +79,7 @@ struct Call<'t> {
 
 impl<'t> Call<'t> {
     /// The call that a line begins with, and what follows.
-    fn parse(line: &'t str, names: &'t Names<'t>) -> (Self, &'t str) {
+    pub(super) fn parse(line: &'t str, names: &'t Names<'t>) -> (Self, &'t str) {
         let (name, rest) = line.split_once('(').expect("operands");
         let (operands, rest) = rest.split_once(')').expect("the end of the operands");
         let end =
@@ -145,11 +145,11 @@ impl<'t> Call<'t> {
         Ok(plain::evaluate(op, &refs(&self.operands), &outputs))
     }
 
-    fn types(&self) -> Vec<Option<Type>> {
+    pub(super) fn types(&self) -> Vec<Option<Type>> {
         self.operands.iter().map(|operand| operand.as_ref().map(Tensor::ty)).collect()
     }
 
-    fn op(&self) -> &Op {
+    pub(super) fn op(&self) -> &Op {
         self.op.as_ref().unwrap_or_else(|why| panic!("{} is refused: {why}", self.line))
     }
 }
@@ -170,7 +170,7 @@ fn operator(name: &str, attributes: &str) -> Result<Op, String> {
 }
 
 /// The parts of a text between commas that no bracket holds.
-fn separate(text: &str) -> Vec<&str> {
+pub(super) fn separate(text: &str) -> Vec<&str> {
     let mut depth = 0;
     let is_between = |c: char| {
         depth += i32::from(matches!(c, '[' | '{')) - i32::from(matches!(c, ']' | '}'));

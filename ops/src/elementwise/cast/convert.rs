@@ -80,7 +80,7 @@ pub(crate) fn hazards(x: &[Option<&Type>], to: Option<DType>) -> Vec<Hazard> {
 /// What is known of a cast of the first operand, if it is known to what dtype.
 pub(crate) fn facts(x: &[Option<&Type>], to: Option<DType>) -> Facts {
     let edges = to.map_or(Vec::new(), |to| edges(x, to));
-    Facts { reads: Reads::Cast, ..Facts::calculates(Cost::PerOutput(1), Batch::Together, None, edges) }
+    Facts { reads: Reads::Cast, ..Facts::calculates(Cost::PerOutput(1), Batch::meeting(x, &[]), None, edges) }
 }
 
 /// What rounds on the way to a narrower dtype is worth a tie, and what has a larger range its end; NaN is true.
