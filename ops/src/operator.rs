@@ -281,6 +281,30 @@ impl Edge {
             Self::Beyond(_) => "numbers beyond a narrower dtype",
         }
     }
+
+    /// Whether a dtype has numbers of this kind. Operators state an edge whatever the dtype of the operand: what only floats have
+    /// is no edge of integers.
+    pub const fn is_of(self, dtype: DType) -> bool {
+        match self {
+            Self::NonFinite => match dtype.float() {
+                Some(format) => format.has_nan() || format.has_infinities(),
+                None => false,
+            },
+            Self::Denormals => dtype.is_float(),
+            Self::Zeros
+            | Self::Limits
+            | Self::Wide
+            | Self::Saturation
+            | Self::Stall
+            | Self::Squares
+            | Self::Powers
+            | Self::Alike
+            | Self::Meets(_)
+            | Self::Halves(_)
+            | Self::Between(_)
+            | Self::Beyond(_) => true,
+        }
+    }
 }
 
 /// The number of elements of a type.

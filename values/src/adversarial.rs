@@ -230,7 +230,7 @@ fn plans(
     invert::run(model, tensors, free, &record, &mut |v| {
         let branches = record.take_branches();
         // Of what only has the edges of dtypes there is much in a graph, as of movements, and little comes of it.
-        let is_plain = v.op.facts(v.types).edges.is_empty() && !has_one_twice(v);
+        let is_plain = boundary::stated(v.op, v.types).is_empty() && !has_one_twice(v);
         let weight = if is_plain { 1 } else { EDGED };
         let key = (0..weight).map(|_| rng.random::<f64>()).fold(0.0, f64::max);
         let at = chosen.partition_point(|(other, _)| *other > key);

@@ -67,9 +67,16 @@ pub(crate) struct Aims {
     pub of_branches: u32,
 }
 
+/// The edges that an operator states of its operands, where their dtypes have them.
+pub(crate) fn stated(op: &Op, types: &[Option<&Type>]) -> Vec<(usize, Edge)> {
+    let dtype = |operand: usize| types.get(operand).copied().flatten().map(|ty| ty.dtype);
+    let is_there = |&(operand, edge): &(usize, Edge)| dtype(operand).is_some_and(|dtype| edge.is_of(dtype));
+    op.facts(types).edges.into_iter().filter(is_there).collect()
+}
+
 /// The edges of an operator's operands.
 pub(crate) fn aims(op: &Op, types: &[Option<&Type>], is_promised: bool) -> Aims {
-    let declared = op.facts(types).edges.into_iter().map(|(operand, edge)| (operand, Aim::Edge(edge)));
+    let declared = stated(op, types).into_iter().map(|(operand, edge)| (operand, Aim::Edge(edge)));
     let ends = op.hazards(types).into_iter().filter_map(|hazard| match hazard {
         Hazard::Outside { operand, low, high } | Hazard::Far { operand, low, high } => {
             Some((operand, Aim::Ends(low, high)))
@@ -214,6 +221,8 @@ fn integer(aim: Aim, (least, most): (i128, i128), other: Option<Number>, rng: &m
 #[cfg(test)]
 mod tests {
     use ir::Stream;
+    use ops::elementwise::{Variadic, VariadicFn, Where};
+    use ops::movement::NonZero;
 
     use super::*;
 
@@ -222,6 +231,23 @@ mod tests {
         let mut rng = Stream::new(0).rng();
         let drawn = (0..400).map(|_| number(Aim::Edge(edge), DType::F64, other.map(Number::Real), &mut rng));
         drawn.map(|number| if let Number::Real(value) = number { value } else { f64::NAN }).collect()
+    }
+
+    #[test]
+    fn integers_have_limits_and_neither_nan_nor_denormals() {
+        let condition = Type::new(DType::Bool, [4]);
+        for (dtype, is_float) in [(DType::F32, true), (DType::I32, false), (DType::Bool, false)] {
+            let ty = Type::new(dtype, [4]);
+            let select = stated(&Op::from(Where), &[Some(&condition), Some(&ty), Some(&ty)]);
+            assert_eq!(select.contains(&(1, Edge::NonFinite)), is_float, "{dtype}");
+            let is_nonzero = stated(&Op::from(NonZero { count: 2 }), &[Some(&ty)]);
+            assert_eq!(is_nonzero.contains(&(0, Edge::Denormals)), is_float, "{dtype}");
+            assert!(is_nonzero.contains(&(0, Edge::Zeros)));
+        }
+        let ints = Type::new(DType::I32, [4]);
+        let names = |aims: Aims| aims.edges.into_iter().map(|aimed| aimed.aim.name()).collect::<Vec<_>>();
+        let larger = aims(&Op::from(Variadic(VariadicFn::Max)), &[Some(&ints)], false);
+        assert_eq!(names(larger), ["limits of the dtype", "integers wider than floats"]);
     }
 
     #[test]

@@ -120,15 +120,10 @@ impl<D: Dim> TypeRule<D> for Binary {
 }
 
 impl Operator for Binary {
-    fn facts(&self, x: &[Option<&Type>]) -> Facts {
-        let is_float = x[0].is_some_and(|x| x.dtype.is_float());
-        let edges = self.0.edges().iter().filter(|edge| is_float || **edge != Edge::NonFinite);
-        Facts::calculates(
-            Cost::PerOutput(1),
-            Batch::Together,
-            (self.0 == BinaryFn::Mul).then_some(0),
-            edges.map(|&edge| (0, edge)).collect(),
-        )
+    fn facts(&self, _: &[Option<&Type>]) -> Facts {
+        let edges = self.0.edges().iter().map(|&edge| (0, edge)).collect();
+        let linear = (self.0 == BinaryFn::Mul).then_some(0);
+        Facts::calculates(Cost::PerOutput(1), Batch::Together, linear, edges)
     }
 
     fn hazards(&self, x: &[Option<&Type>]) -> Vec<Hazard> {

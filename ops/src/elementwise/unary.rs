@@ -44,7 +44,7 @@ macro_rules! table {
                 match self { $(Self::$name => $linear,)* }
             }
 
-            /// Floats on which implementations part.
+            /// Elements on which implementations part.
             const fn edges(self) -> &'static [Edge] {
                 match self { $(Self::$name => &[$(Edge::$edge),*],)* }
             }
@@ -230,12 +230,11 @@ impl<D: Dim> TypeRule<D> for Unary {
 
 impl Operator for Unary {
     fn facts(&self, x: &[Option<&Type>]) -> Facts {
-        let is_float = x[0].is_some_and(|t| t.dtype.is_float());
         Facts::calculates(
             if self.0 == UnaryFn::Identity { Cost::Moves } else { Cost::PerOutput(1) },
             Batch::apart_if(operator::rank(x, 0) >= 1),
             self.0.is_linear().then_some(0),
-            self.0.edges().iter().filter(|_| is_float).map(|&edge| (0, edge)).collect(),
+            self.0.edges().iter().map(|&edge| (0, edge)).collect(),
         )
     }
 
