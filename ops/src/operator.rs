@@ -251,6 +251,13 @@ pub enum Edge {
     Alike,
     /// NaN and the infinities.
     NonFinite,
+    /// Numbers on which the result is infinite or NaN as IEEE 754 has it, those outside of the operand's hazards: zeros of a divisor, the
+    /// logarithm of 0, the root of a negative number.
+    Poles,
+    /// Numbers whose sums with elements of another operand are beyond the dtype, or all but so; infinities that cancel.
+    Sums(usize),
+    /// Numbers whose products with elements of another operand are beyond the dtype, or all but so.
+    Products(usize),
     /// Elements of another operand, or numbers next to them.
     Meets(usize),
     /// Odd multiples of half an element of another operand: the quotients of both are ties.
@@ -275,6 +282,9 @@ impl Edge {
             Self::Powers => "exponents with powers of their own",
             Self::Alike => "equal elements",
             Self::NonFinite => "NaN and infinities",
+            Self::Poles => "poles and domain errors",
+            Self::Sums(_) => "a sum that overflows",
+            Self::Products(_) => "a product that overflows",
             Self::Meets(_) => "elements of another operand",
             Self::Halves(_) => "ties of a quotient",
             Self::Between(_) => "ties of a narrower dtype",
@@ -290,7 +300,7 @@ impl Edge {
                 Some(format) => format.has_nan() || format.has_infinities(),
                 None => false,
             },
-            Self::Denormals => dtype.is_float(),
+            Self::Denormals | Self::Poles | Self::Sums(_) | Self::Products(_) => dtype.is_float(),
             Self::Zeros
             | Self::Limits
             | Self::Wide
