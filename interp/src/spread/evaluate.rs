@@ -31,7 +31,7 @@ impl Limits {
     /// elements, as the tail of a normal distribution falls: of a tensor of any size no more are beyond than of 64.
     pub fn among_all(&self, i: usize) -> f64 {
         let more = (self.0.len() as f64 / FEW).max(1.0);
-        self.at(i) * (1.0 + 2.0 * more.ln() / DEVIATIONS.powi(2)).sqrt()
+        self.at(i) * (1.0 + 2.0 * libm::log(more) / (DEVIATIONS * DEVIATIONS)).sqrt()
     }
 
     /// Whether an element may be beyond its limit that is so many ULP away from the reference's.
