@@ -42,8 +42,9 @@ impl Span {
         if !self.is_filled() {
             return self;
         }
-        let (low, high) = ((self.least as f64 / FILLED).min(self.most as f64).ln(), (self.most as f64).ln());
-        let most = (low + (high - low) * stream.rng().random_range(0.0..=1.0)).exp() as u64;
+        let (low, high) =
+            (libm::log((self.least as f64 / FILLED).min(self.most as f64)), libm::log(self.most as f64));
+        let most = libm::exp(low + (high - low) * stream.rng().random_range(0.0..=1.0)) as u64;
         let most = most.clamp(self.least, self.most);
         Self { least: ((most as f64 * FILLED) as u64).clamp(self.least, most), most }
     }
@@ -109,7 +110,7 @@ impl Budget {
     pub(crate) fn missing(&self, footprint: &Footprint) -> f64 {
         let missing = |(span, of): &(Span, Quantity)| {
             let (least, has) = (span.least.max(1) as f64, of(footprint).max(1) as f64);
-            (least / has).ln().max(0.0)
+            libm::log(least / has).max(0.0)
         };
         self.spans().iter().map(missing).sum()
     }

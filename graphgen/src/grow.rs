@@ -253,7 +253,7 @@ impl Climb<'_, '_, '_> {
 
     /// A larger value below the ceiling: a multiple in half of the cases, as many rules want one.
     fn larger(&mut self, value: i64, ceiling: i64) -> i64 {
-        let most = MOST_AT_ONCE.min(self.measured.missing.exp().max(2.0));
+        let most = MOST_AT_ONCE.min(libm::exp(self.measured.missing).max(2.0));
         let factor = self.rng.random_range(1.0..most);
         let wanted = if self.rng.random() {
             value.saturating_mul(factor.round().max(2.0) as i64)

@@ -204,8 +204,8 @@ pub fn evaluate_values<'t>(
     Evaluation { outputs, taps: tapped, operators }
 }
 
-/// How many elements the outputs of a valid model have that are undecidable or undefined under a profile, and how many in all. Tensors
-/// are given as to [`evaluate_values`].
+/// How many elements the outputs of a valid model have of which a profile says nothing, and how many in all: those that are undecidable
+/// or undefined, but for what overflowed, whose sign and least magnitude are known. Tensors are given as to [`evaluate_values`].
 ///
 /// # Panics
 /// If the model is not valid, or a variable has no tensor.
@@ -222,7 +222,7 @@ pub fn undecided<'t>(
         counts.0 += match held.data(&system) {
             Data::Real(a) => {
                 let is_inner = model.graph.node(output.value.node).is_inner;
-                unknown(&as_compared(profile, a, ty, is_inner), |x| x.is_known())
+                unknown(&as_compared(profile, a, ty, is_inner), |x| x.is_known() || x.is_beyond())
             }
             Data::Int(a) => unknown(a, |z| z.is_known()),
         };

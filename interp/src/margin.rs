@@ -20,7 +20,7 @@ impl Margins {
     /// Counts an element. The error is above 0 and not above the bound.
     pub(crate) fn add(&mut self, bound: f64, error: f64) {
         // The quotient is infinite where the error is a denormal.
-        let class = ((bound / error).log2() * PER_OCTAVE).clamp(0.0, LAST) as usize;
+        let class = (libm::log2(bound / error) * PER_OCTAVE).clamp(0.0, LAST) as usize;
         if self.counts.len() <= class {
             self.counts.resize(class + 1, 0);
         }
@@ -48,7 +48,7 @@ impl Margins {
             below += count;
             half > 0 && below >= half
         })?;
-        Some(((class as f64 + 0.5) / PER_OCTAVE).exp2())
+        Some(libm::exp2((class as f64 + 0.5) / PER_OCTAVE))
     }
 }
 

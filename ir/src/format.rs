@@ -234,7 +234,7 @@ impl FloatFormat {
 
 /// 2^e, exact for every `e` that `f64` can hold, denormals included.
 #[inline]
-pub(crate) fn exp2i(e: i32) -> f64 {
+pub fn exp2i(e: i32) -> f64 {
     match e {
         1024.. => f64::INFINITY,
         -1022..=1023 => f64::from_bits(((e + 1023) as u64) << 52),

@@ -264,6 +264,13 @@ pub enum Edge {
     Alike,
     /// NaN and the infinities.
     NonFinite,
+    /// Numbers on which the result is infinite or NaN as IEEE 754 has it, those outside of the operand's hazards: zeros of a divisor, the
+    /// logarithm of 0, the root of a negative number.
+    Poles,
+    /// Numbers whose sums with elements of another operand are beyond the dtype, or all but so; infinities that cancel.
+    Sums(usize),
+    /// Numbers whose products with elements of another operand are beyond the dtype, or all but so.
+    Products(usize),
     /// Elements of another operand, or numbers next to them.
     Meets(usize),
     /// Odd multiples of half an element of another operand: the quotients of both are ties.
@@ -288,10 +295,37 @@ impl Edge {
             Self::Powers => "exponents with powers of their own",
             Self::Alike => "equal elements",
             Self::NonFinite => "NaN and infinities",
+            Self::Poles => "poles and domain errors",
+            Self::Sums(_) => "a sum that overflows",
+            Self::Products(_) => "a product that overflows",
             Self::Meets(_) => "elements of another operand",
             Self::Halves(_) => "ties of a quotient",
             Self::Between(_) => "ties of a narrower dtype",
             Self::Beyond(_) => "numbers beyond a narrower dtype",
+        }
+    }
+
+    /// Whether a dtype has numbers of this kind. Operators state an edge whatever the dtype of the operand: what only floats have
+    /// is no edge of integers.
+    pub const fn is_of(self, dtype: DType) -> bool {
+        match self {
+            Self::NonFinite => match dtype.float() {
+                Some(format) => format.has_nan() || format.has_infinities(),
+                None => false,
+            },
+            Self::Denormals | Self::Poles | Self::Sums(_) | Self::Products(_) => dtype.is_float(),
+            Self::Zeros
+            | Self::Limits
+            | Self::Wide
+            | Self::Saturation
+            | Self::Stall
+            | Self::Squares
+            | Self::Powers
+            | Self::Alike
+            | Self::Meets(_)
+            | Self::Halves(_)
+            | Self::Between(_)
+            | Self::Beyond(_) => true,
         }
     }
 }

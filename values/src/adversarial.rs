@@ -14,7 +14,7 @@ use std::hash::{Hash, Hasher};
 
 use ir::{NodeId, Operation, Stream};
 use ops::operator::Edge;
-use ops::{Data, Model, Operator};
+use ops::{Data, Model};
 use rand::seq::IndexedRandom;
 use rand::{Rng, RngExt};
 
@@ -230,7 +230,7 @@ fn plans(
     invert::run(model, tensors, free, &record, &mut |v| {
         let branches = record.take_branches();
         // Of what only has the edges of dtypes there is much in a graph, as of movements, and little comes of it.
-        let is_plain = v.op.facts(v.types).edges.is_empty() && !has_one_twice(v);
+        let is_plain = boundary::stated(v.op, v.types).is_empty() && !has_one_twice(v);
         let weight = if is_plain { 1 } else { EDGED };
         let key = (0..weight).map(|_| rng.random::<f64>()).fold(0.0, f64::max);
         let at = chosen.partition_point(|(other, _)| *other > key);
@@ -350,13 +350,18 @@ fn at_operand(
 ) -> (Vec<(usize, Number)>, Vec<Element>) {
     let mut met = aim.meets().map(|other| places(v, other)).unwrap_or_default();
     let Some(dtype) = v.types[operand].map(|ty| ty.dtype) else { return (Vec::new(), Vec::new()) };
-    // Zeros meet only where they are made to: of other numbers there are more. A divisor stays what it is.
-    let may_be_zeros = matches!(aim, Aim::Edge(Edge::Meets(_)));
-    let zeros = if may_be_zeros && rng.random_bool(ZEROS) { share } else { 0.0 };
-    let (mut wanted, mut elements) = (Vec::new(), at_zeros(&mut met, zeros, record, rng));
     let places = places(v, operand);
     // One at least, which one no matter.
     let one = rng.random_range(0..places.len().max(1));
+    let with_one = aim.moves_both().then(|| one % met.len().max(1));
+    // Zeros meet only where they are made to: of other numbers there are more. A divisor stays what it is.
+    let may_be_zeros = matches!(aim, Aim::Edge(Edge::Meets(_)));
+    let zeros = if may_be_zeros && rng.random_bool(ZEROS) { share } else { 0.0 };
+    let mut wanted = Vec::new();
+    let mut elements = at_met(&mut met, record, |i, number| {
+        let is_moved = with_one == Some(i) || rng.random_bool(zeros);
+        is_moved.then(|| boundary::met(aim, dtype, number, rng))
+    });
     for (i, (_, place)) in places.into_iter().enumerate() {
         let Some(place) = place else { continue };
         if i != one && !rng.random_bool(share) {
@@ -372,21 +377,19 @@ fn at_operand(
     (wanted, elements)
 }
 
-/// Makes a share of an operand's numbers zeros, where what carries them can; what the free elements must be for that.
-fn at_zeros(
+/// Makes other numbers of some of an operand's, where what carries them can; what the free elements must be for that.
+fn at_met(
     numbers: &mut [(Number, Option<u32>)],
-    share: f64,
     record: &Record,
-    rng: &mut impl Rng,
+    mut other: impl FnMut(usize, Number) -> Option<Number>,
 ) -> Vec<Element> {
     let mut elements = Vec::new();
-    for (number, place) in numbers {
-        let zero = boundary::zero(*number, rng);
+    for (i, (number, place)) in numbers.iter_mut().enumerate() {
         if let Some(place) = place
-            && rng.random_bool(share)
-            && let Some(element) = record.pull(*place, zero)
+            && let Some(other) = other(i, *number)
+            && let Some(element) = record.pull(*place, other)
         {
-            *number = zero;
+            *number = other;
             elements.push(element);
         }
     }

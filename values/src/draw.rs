@@ -208,7 +208,7 @@ fn real(rng: &mut impl Rng, dtype: DType, range: Range, tamer: Tamer, continuous
     }
     let (low, high) = overlap(range, low, high);
     let v = ir::round::round_to(dtype, low + (high - low) * rng.random::<f64>());
-    if range.holds(v) && (range.zero || v.abs() >= 1.0 / 16.0) {
+    if range.holds(v) && (range.zero || v.abs() >= scale / 16.0) {
         return v;
     }
     // Rounding may step over the end of the range or onto zero.
@@ -313,6 +313,18 @@ mod tests {
                     tensor(&Type::new(dtype, [64]), Some(&range), Stream::new(nonzero), Tamer::Not).to_f64s();
                 assert_eq!(all.iter().filter(|&&v| v != 0.0).count() as u64, nonzero, "{dtype}");
             }
+        }
+    }
+
+    #[test]
+    fn what_may_not_be_zero_is_drawn_at_every_scale() {
+        let range = Range { zero: false, ..Range::ANY };
+        let rng = &mut Stream::new(0).rng();
+        for scale in [-MOST_SCALE, -7, 0, MOST_SCALE].map(|k| 2f64.powi(k)) {
+            let all: Vec<f64> =
+                (0..200).map(|_| real(rng, DType::F32, range, Tamer::Not, true, scale)).collect();
+            let as_large = all.iter().filter(|v| (scale / 16.0..=4.0 * scale).contains(&v.abs())).count();
+            assert!(as_large > 180, "{as_large} of 200 at {scale}");
         }
     }
 

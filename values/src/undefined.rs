@@ -6,9 +6,11 @@ use std::collections::BTreeSet;
 use ir::execute::Keep;
 use ir::{NodeId, NodeKind};
 use ndarray::ArrayD;
+use ops::operator::Edge;
 use ops::plain::{Plain, Undefined};
 use ops::{Data, Hazard, Model, Operator};
 
+use crate::boundary;
 use crate::found::Tensors;
 use crate::watch::Watched;
 use interp::walk::{System, Visit, walk};
@@ -41,6 +43,18 @@ pub(crate) enum Wish {
 }
 
 impl Wish {
+    /// What a hazard asks of an operand, element by element.
+    pub(crate) const fn of(hazard: &Hazard) -> Option<(usize, Self)> {
+        match *hazard {
+            Hazard::Outside { operand, low, high }
+            | Hazard::Perhaps { operand, low, high }
+            | Hazard::Far { operand, low, high } => Some((operand, Self::Between(low, high))),
+            Hazard::Zero { operand } => Some((operand, Self::Not(0.0))),
+            Hazard::Meeting { other, met, .. } => Some((other, Self::Not(met))),
+            Hazard::Count { .. } | Hazard::Ties { .. } | Hazard::Always => None,
+        }
+    }
+
     /// Whether an element is where it should be.
     pub(crate) fn holds(self, v: f64) -> bool {
         match self {
@@ -169,6 +183,21 @@ fn places(v: &Visit<'_, Plain<'_>>, operand: usize, number: f64) -> Option<Array
     })
 }
 
+/// Whether a run asks for what a hazard does.
+fn is_asked(v: &Visit<'_, Plain<'_>>, hazard: &Hazard, is_undefined: bool, asked: Results) -> bool {
+    match *hazard {
+        // Where infinities and NaN are meant, operands may be where nothing worse comes of them.
+        Hazard::Outside { operand, .. } | Hazard::Zero { operand } => {
+            asked != Results::Any || !boundary::stated(v.op, v.types).contains(&(operand, Edge::Poles))
+        }
+        Hazard::Far { .. } => asked == Results::Promised,
+        // An undefined result shows by itself; what does not meet is defined.
+        Hazard::Perhaps { .. } => is_undefined,
+        Hazard::Meeting { operand, value, other, met } => meet(v, (operand, value), (other, met)),
+        Hazard::Count { .. } | Hazard::Ties { .. } | Hazard::Always => false,
+    }
+}
+
 fn undefined_at(
     v: &Visit<'_, Plain<'_>>,
     visit: usize,
@@ -192,29 +221,15 @@ fn undefined_at(
     let is_undefined = elements > 0;
     let (mut distance, mut wishes) = (0.0, Vec::new());
     for hazard in v.op.hazards(v.types) {
-        let (operand, wish) = match hazard {
-            Hazard::Perhaps { operand, low, high } if is_undefined => (operand, Wish::Between(low, high)),
-            Hazard::Outside { operand, low, high } => (operand, Wish::Between(low, high)),
-            Hazard::Far { operand, low, high } if asked == Results::Promised => {
-                (operand, Wish::Between(low, high))
-            }
-            Hazard::Zero { operand } => (operand, Wish::Not(0.0)),
-            Hazard::Meeting { operand, value, other, met } if meet(v, (operand, value), (other, met)) => {
-                (other, Wish::Not(met))
-            }
-            Hazard::Count { operand, nonzero } => {
-                let missing = counted(v, operand).abs_diff(nonzero);
-                elements += missing as usize;
-                distance += missing as f64;
-                continue;
-            }
-            // An undefined result shows by itself; what does not meet is defined.
-            Hazard::Perhaps { .. }
-            | Hazard::Ties { .. }
-            | Hazard::Far { .. }
-            | Hazard::Always
-            | Hazard::Meeting { .. } => continue,
-        };
+        if let Hazard::Count { operand, nonzero } = hazard {
+            let missing = counted(v, operand).abs_diff(nonzero);
+            elements += missing as usize;
+            distance += missing as f64;
+        }
+        if !is_asked(v, &hazard, is_undefined, asked) {
+            continue;
+        }
+        let Some((operand, wish)) = Wish::of(&hazard) else { continue };
         let (broken, away) = match v.operands.get(operand).copied().flatten() {
             Some(Data::Real(a)) => wish.broken(a.iter().copied()),
             Some(Data::Int(a)) => wish.broken(a.iter().map(|&z| z as f64)),

@@ -246,6 +246,59 @@ fn a_relu_behind_a_negation_gets_nan() {
 }
 
 #[test]
+fn a_function_behind_a_negation_gets_its_poles() {
+    for f in [UnaryFn::Reciprocal, UnaryFn::Sqrt, UnaryFn::Log, UnaryFn::Exp, UnaryFn::Acosh, UnaryFn::Atanh]
+    {
+        let mut g = Graph::new();
+        let x = g.variable("x", f32s(&[4]));
+        let negative = unary(&mut g, UnaryFn::Neg, x);
+        let y = unary(&mut g, f, negative);
+        let model = model(g, y);
+        let is_pole =
+            |e: &&(&str, &str, Vec<ir::Tensor>)| e.0 == format!("{f:?}") && e.1 == "poles and domain errors";
+        let edges = edges(&model);
+        let poles: Vec<_> = edges.iter().filter(is_pole).collect();
+        let is_made = |e: &&&(&str, &str, Vec<ir::Tensor>)| {
+            let (x, y) = (e.2[0].to_f64s(), evaluate_plain(&model, &e.2).unwrap()[0].to_f64s());
+            x.iter().zip(y).any(|(x, y)| x.is_finite() && !y.is_finite())
+        };
+        let made = poles.iter().filter(is_made).count();
+        assert!(made >= 5, "{f:?}: {made} of {} from finite numbers", poles.len());
+    }
+}
+
+#[test]
+fn a_root_gets_nan_and_infinities() {
+    let mut g = Graph::new();
+    let x = g.variable("x", f32s(&[4]));
+    let root = unary(&mut g, UnaryFn::Sqrt, x);
+    let edges = edges(&model(g, root));
+    let meant = edges.iter().filter(|e| e.0 == "Sqrt" && e.1 == "NaN and infinities");
+    assert!(meant.count() >= 20, "{edges:?}");
+}
+
+#[test]
+fn sums_and_products_of_finite_halves_overflow() {
+    for (f, edge) in [(BinaryFn::Mul, "a product that overflows"), (BinaryFn::Sub, "a sum that overflows")] {
+        let mut g = Graph::new();
+        let halves = Type::new(DType::F16, [16]);
+        let (x, y) = (g.variable("x", halves.clone()), g.variable("y", halves));
+        let negative = unary(&mut g, UnaryFn::Neg, x);
+        let z = binary(&mut g, f, negative, y);
+        let model = model(g, z);
+        let edges = edges(&model);
+        let meant = edges.iter().filter(|e| e.1 == edge);
+        let is_made = |e: &&(&str, &str, Vec<ir::Tensor>)| {
+            let [x, y] = [0, 1].map(|i| e.2[i].to_f64s());
+            let z = evaluate_plain(&model, &e.2).unwrap()[0].to_f64s();
+            (0..16).any(|i| x[i].is_finite() && y[i].is_finite() && z[i].is_infinite())
+        };
+        let made = meant.clone().filter(is_made).count();
+        assert!(made >= 3, "{edge}: {made} of {} from finite numbers", meant.count());
+    }
+}
+
+#[test]
 fn branches_are_found_in_the_meaning() {
     // round(2x) has its ties where x is an odd multiple of 1/4.
     let mut g = Graph::new();
@@ -261,10 +314,11 @@ fn branches_are_found_in_the_meaning() {
 
 #[test]
 fn what_undoes_no_element_is_left_alone() {
-    // x - x is 0 whatever x is, so nothing that is planned at Exp is kept.
+    // x - x is 0 whatever number x is, and NaN where x is none, so nothing else that is planned at Exp is kept.
     let mut g = Graph::new();
     let x = g.variable("x", f32s(&[4]));
     let zero = binary(&mut g, BinaryFn::Sub, x, x);
     let one = unary(&mut g, UnaryFn::Exp, zero);
-    assert!(edges(&model(g, one)).iter().all(|e| e.0 != "Exp" || e.1 == "zeros"));
+    let is_met = |e: &(&str, &str, Vec<ir::Tensor>)| ["zeros", "NaN and infinities"].contains(&e.1);
+    assert!(edges(&model(g, one)).iter().all(|e| e.0 != "Exp" || is_met(e)));
 }

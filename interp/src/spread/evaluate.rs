@@ -35,7 +35,7 @@ impl Limits {
     /// elements, as the tail of a normal distribution falls: of a tensor of any size no more are beyond than of 64.
     pub fn among_all(&self, i: usize) -> f64 {
         let more = (self.errors.len() as f64 / FEW).max(1.0);
-        self.at(i) * (1.0 + 2.0 * more.ln() / DEVIATIONS.powi(2)).sqrt()
+        self.at(i) * (1.0 + 2.0 * libm::log(more) / (DEVIATIONS * DEVIATIONS)).sqrt()
     }
 
     /// Whether they are about a number that a reference has for an element. Beside a jump they may be about what is on its other side, and

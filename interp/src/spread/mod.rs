@@ -137,7 +137,7 @@ impl<'t> Spread<'t> {
 fn together<const N: usize>(errors: [f64; N]) -> f64 {
     let squares: f64 = errors.iter().map(|error| error * error).sum();
     // Those of the least and the largest numbers are beyond what f64 has.
-    if squares.is_normal() { squares.sqrt() } else { errors.into_iter().fold(0.0, f64::hypot) }
+    if squares.is_normal() { squares.sqrt() } else { errors.into_iter().fold(0.0, libm::hypot) }
 }
 
 /// A number as an exact operand. An inexact sum drops its `Terms`: its error already covers what folding in a

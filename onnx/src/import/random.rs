@@ -110,7 +110,7 @@ fn around(given: &GivenAttributes<'_>) -> Result<impl Fn(usize) -> f64 + use<>, 
     // The quantile of a logistic distribution, which is near enough to a normal one.
     Ok(move |i| {
         let part = spread(i).clamp(1e-6, 1.0 - 1e-6);
-        scale.mul_add((part / (1.0 - part)).ln() / 1.7, mean)
+        scale.mul_add(libm::log(part / (1.0 - part)) / 1.7, mean)
     })
 }
 

@@ -36,8 +36,8 @@ macro_rules! table {
                 match self { $(Self::$name => $order,)* }
             }
 
-            /// Elements of the first operand on which implementations part.
-            const fn edges(self) -> &'static [Edge] {
+            /// Elements of the operands on which implementations part.
+            const fn edges(self) -> &'static [(usize, Edge)] {
                 match self { $(Self::$name => &[$($edge),*],)* }
             }
         }
@@ -49,20 +49,22 @@ table! {
     ///
     /// Integers wrap.
     Add: |a, x, y| a.foldable(a.add(x, y), [x, y]), |p, q| Some(p.wrapping_add(q)), COMMUTES,
-        [Edge::Meets(1), Edge::Wide, Edge::NonFinite];
+        [(0, Edge::Meets(1)), (0, Edge::Wide), (0, Edge::NonFinite), (0, Edge::Sums(1))];
     /// a - b.
     ///
     /// Integers wrap.
     Sub: |a, x, y| a.foldable(a.sub(x, y), [x, y]), |p, q| Some(p.wrapping_sub(q)), ORDERED,
-        [Edge::Meets(1), Edge::Wide, Edge::NonFinite];
+        [(0, Edge::Meets(1)), (0, Edge::Wide), (0, Edge::NonFinite), (0, Edge::Sums(1))];
     /// a·b.
     ///
     /// Integers wrap.
-    Mul: |a, x, y| a.mul(x, y), |p, q| Some(p.wrapping_mul(q)), COMMUTES, [Edge::Wide, Edge::NonFinite];
+    Mul: |a, x, y| a.mul(x, y), |p, q| Some(p.wrapping_mul(q)), COMMUTES,
+        [(0, Edge::Wide), (0, Edge::NonFinite), (0, Edge::Products(1))];
     /// a/b.
     ///
     /// Integers are divided towards 0, as in C. By 0, and the least one by -1, is undefined.
-    Div: |a, x, y| a.div(x, y), |p, q| p.checked_div(q), ORDERED, [Edge::Wide, Edge::NonFinite];
+    Div: |a, x, y| a.div(x, y), |p, q| p.checked_div(q), ORDERED,
+        [(0, Edge::Wide), (0, Edge::NonFinite), (1, Edge::Poles)];
     /// Whether both are true.
     And: |_, x, _| x, |p, q| Some(p & q), COMMUTES, [];
     /// Whether either is true.
@@ -120,15 +122,10 @@ impl<D: Dim> TypeRule<D> for Binary {
 }
 
 impl Operator for Binary {
-    fn facts(&self, x: &[Option<&Type>]) -> Facts {
-        let is_float = x[0].is_some_and(|x| x.dtype.is_float());
-        let edges = self.0.edges().iter().filter(|edge| is_float || **edge != Edge::NonFinite);
-        Facts::calculates(
-            Cost::PerOutput(1),
-            Batch::Together,
-            (self.0 == BinaryFn::Mul).then_some(0),
-            edges.map(|&edge| (0, edge)).collect(),
-        )
+    fn facts(&self, _: &[Option<&Type>]) -> Facts {
+        let edges = self.0.edges().to_vec();
+        let linear = (self.0 == BinaryFn::Mul).then_some(0);
+        Facts::calculates(Cost::PerOutput(1), Batch::Together, linear, edges)
     }
 
     fn hazards(&self, x: &[Option<&Type>]) -> Vec<Hazard> {

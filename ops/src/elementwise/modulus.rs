@@ -75,7 +75,7 @@ impl<D: Dim> TypeRule<D> for Mod {
 impl Operator for Mod {
     fn facts(&self, x: &[Option<&Type>]) -> Facts {
         let is_real = x.iter().flatten().any(|ty| ty.dtype.is_float());
-        let edges = vec![(0, Edge::Meets(1)), (0, Edge::Limits), (1, Edge::Limits)];
+        let edges = vec![(0, Edge::Meets(1)), (0, Edge::Limits), (1, Edge::Limits), (1, Edge::Poles)];
         Facts {
             since: if is_real && !self.fmod { FREE } else { 13 },
             ..Facts::calculates(Cost::PerOutput(1), Batch::Together, None, edges)

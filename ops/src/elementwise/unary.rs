@@ -44,7 +44,7 @@ macro_rules! table {
                 match self { $(Self::$name => $linear,)* }
             }
 
-            /// Floats on which implementations part.
+            /// Elements on which implementations part.
             const fn edges(self) -> &'static [Edge] {
                 match self { $(Self::$name => &[$(Edge::$edge),*],)* }
             }
@@ -80,17 +80,17 @@ table! {
     /// 1/x.
     ///
     /// Of 0 it is infinite.
-    Reciprocal: |a, x| a.div(a.real(1.0), x), |z| z, ButZero, CURVED, [];
+    Reciprocal: |a, x| a.div(a.real(1.0), x), |z| z, ButZero, CURVED, [Poles];
     /// √x.
     ///
     /// Of negative numbers it is NaN.
-    Sqrt: |a, x| a.call(Fun::Sqrt, x), |z| z, FromZero, CURVED, [NonFinite];
+    Sqrt: |a, x| a.call(Fun::Sqrt, x), |z| z, FromZero, CURVED, [NonFinite, Poles];
     /// eˣ.
-    Exp: |a, x| a.call(Fun::Exp, x), |z| z, Exponents, CURVED, [NonFinite];
+    Exp: |a, x| a.call(Fun::Exp, x), |z| z, Exponents, CURVED, [NonFinite, Poles];
     /// ln x.
     ///
     /// Of 0 it is -∞, and of negative numbers NaN.
-    Log: |a, x| a.call(Fun::Log, x), |z| z, Normal, CURVED, [];
+    Log: |a, x| a.call(Fun::Log, x), |z| z, Normal, CURVED, [Poles];
     /// The sine of x, in radians.
     Sin: |a, x| a.call(Fun::Sin, x), |z| z, Angles, CURVED, [];
     /// The cosine of x, in radians.
@@ -100,17 +100,17 @@ table! {
     /// The arc sine of x, in radians.
     ///
     /// Beyond -1 and 1 it is NaN.
-    Asin: |a, x| a.call(Fun::Asin, x), |z| z, Unit, CURVED, [];
+    Asin: |a, x| a.call(Fun::Asin, x), |z| z, Unit, CURVED, [Poles];
     /// The arc cosine of x, in radians.
     ///
     /// Beyond -1 and 1 it is NaN.
-    Acos: |a, x| a.call(Fun::Acos, x), |z| z, Unit, CURVED, [];
+    Acos: |a, x| a.call(Fun::Acos, x), |z| z, Unit, CURVED, [Poles];
     /// The arc tangent of x, in radians.
     Atan: |a, x| a.call(Fun::Atan, x), |z| z, Everywhere, CURVED, [Saturation];
     /// The hyperbolic sine, (eˣ - e⁻ˣ)/2.
-    Sinh: |a, x| a.call(Fun::Sinh, x), |z| z, Hyperbolic, CURVED, [];
+    Sinh: |a, x| a.call(Fun::Sinh, x), |z| z, Hyperbolic, CURVED, [Poles];
     /// The hyperbolic cosine, (eˣ + e⁻ˣ)/2.
-    Cosh: |a, x| a.call(Fun::Cosh, x), |z| z, Hyperbolic, CURVED, [];
+    Cosh: |a, x| a.call(Fun::Cosh, x), |z| z, Hyperbolic, CURVED, [Poles];
     /// The hyperbolic tangent, (eˣ - e⁻ˣ)/(eˣ + e⁻ˣ).
     Tanh: |a, x| a.call(Fun::Tanh, x), |z| z, Quotient, CURVED, [Saturation];
     /// The inverse of the hyperbolic sine, ln(x + √(x² + 1)).
@@ -118,11 +118,11 @@ table! {
     /// The inverse of the hyperbolic cosine, ln(x + √(x² - 1)).
     ///
     /// Below 1 it is NaN.
-    Acosh: |a, x| a.call(Fun::Acosh, x), |z| z, FromOne, CURVED, [];
+    Acosh: |a, x| a.call(Fun::Acosh, x), |z| z, FromOne, CURVED, [Poles];
     /// The inverse of the hyperbolic tangent, ln((1 + x)/(1 - x))/2.
     ///
     /// At -1 and 1 it is infinite, and beyond NaN.
-    Atanh: |a, x| a.call(Fun::Atanh, x), |z| z, WithinUnit, CURVED, [];
+    Atanh: |a, x| a.call(Fun::Atanh, x), |z| z, WithinUnit, CURVED, [Poles];
     /// The error function, 2/√π·∫₀ˣ exp(-t²) dt.
     Erf: |a, x| a.call(Fun::Erf, x), |z| z, Everywhere, CURVED, [Saturation];
     /// 1/(1 + e⁻ˣ).
@@ -230,12 +230,11 @@ impl<D: Dim> TypeRule<D> for Unary {
 
 impl Operator for Unary {
     fn facts(&self, x: &[Option<&Type>]) -> Facts {
-        let is_float = x[0].is_some_and(|t| t.dtype.is_float());
         Facts::calculates(
             if self.0 == UnaryFn::Identity { Cost::Moves } else { Cost::PerOutput(1) },
             Batch::meeting(x, &[]),
             self.0.is_linear().then_some(0),
-            self.0.edges().iter().filter(|_| is_float).map(|&edge| (0, edge)).collect(),
+            self.0.edges().iter().map(|&edge| (0, edge)).collect(),
         )
     }
 

@@ -74,7 +74,9 @@ impl<D: Dim> TypeRule<D> for Variadic {
 impl Operator for Variadic {
     fn facts(&self, x: &[Option<&Type>]) -> Facts {
         let met = if x.len() > 1 { &[(0, Edge::Meets(1)), (1, Edge::Meets(0))][..] } else { &[] };
-        let edges = (0..x.len()).map(|i| (i, Edge::NonFinite)).chain(met.iter().copied()).collect();
+        let sums = (self.0 == VariadicFn::Sum && x.len() > 1).then_some((0, Edge::Sums(1)));
+        let edges =
+            (0..x.len()).map(|i| (i, Edge::NonFinite)).chain(met.iter().copied()).chain(sums).collect();
         Facts::calculates(Cost::PerOutput(x.len() as u64), Batch::Together, None, edges)
     }
 

@@ -40,10 +40,8 @@ impl<D: Dim> TypeRule<D> for NonZero<D> {
 }
 
 impl Operator for NonZero {
-    fn facts(&self, x: &[Option<&Type>]) -> Facts {
-        let is_float = x[0].is_some_and(|t| t.dtype.is_float());
-        let edges = [(0, Edge::NonFinite), (0, Edge::Zeros), (0, Edge::Denormals)];
-        let edges = if is_float { edges.to_vec() } else { Vec::new() };
+    fn facts(&self, _: &[Option<&Type>]) -> Facts {
+        let edges = vec![(0, Edge::NonFinite), (0, Edge::Zeros), (0, Edge::Denormals)];
         Facts { edges, ..Facts::moves(Reads::Elements, None) }
     }
 

@@ -41,8 +41,9 @@ pub(super) fn staged<A: Arith>(a: &A, stage: DType, from: DType, lane: &[A::R]) 
 
 /// Where implementations part: on lanes of equal elements, and on elements whose squares the first stage has and their dtype has not.
 pub(super) fn edges(x: &[Option<&Type>], stage: DType) -> Vec<(usize, Edge)> {
-    let largest = |dtype: DType| dtype.float().map_or(f64::INFINITY, FloatFormat::max_finite);
-    let is_wider = dtype(x, 0).is_some_and(|dtype| largest(dtype).powf(1.5) <= largest(stage));
+    let exponent = |dtype: DType| dtype.float().map(FloatFormat::max_exponent);
+    let ends = dtype(x, 0).and_then(exponent).zip(exponent(stage));
+    let is_wider = ends.is_some_and(|(own, wide)| 3 * own <= 2 * wide);
     let squares = is_wider.then_some((0, Edge::Squares));
     squares.into_iter().chain([(0, Edge::Alike)]).collect()
 }

@@ -9,6 +9,7 @@
 use std::collections::BTreeMap;
 
 use interp::Taps;
+use ir::format::exp2i;
 use ir::rewrite::Rewrite;
 use ir::{DType, Node, Stream, Tensor, Type, Value};
 use ops::elementwise::binary::{Binary, BinaryFn};
@@ -64,7 +65,7 @@ pub(super) fn scale(subject: &Subject, stream: Stream) -> Option<Subject> {
 
 /// 2ᵏ as a scalar.
 fn power(copy: &mut Rewrite<'_, Op>, dtype: DType, k: i32) -> Value {
-    copy.graph.constant(Tensor::from_f64_fn(&Type::new(dtype, []), |_| f64::from(k).exp2()))
+    copy.graph.constant(Tensor::from_f64_fn(&Type::new(dtype, []), |_| exp2i(k)))
 }
 
 /// The nodes that are linear in an operand, which is not one of their other operands too, and tame; with that operand.

@@ -1,5 +1,6 @@
 //! The elements of tensors, one type for all dtypes, and tensors with other elements or fewer of them.
 
+use ir::format::{exp2i, exponent_of};
 use ir::{DType, Tensor, Type};
 
 /// One element.
@@ -61,7 +62,7 @@ impl Scalar {
     pub(super) fn shorter(self) -> Self {
         match self {
             Self::Real(v) if v.is_finite() && v != 0.0 => {
-                let unit = (v.abs().log2().floor() - 7.0).exp2();
+                let unit = exp2i(exponent_of(v) - 7);
                 Self::Real((v / unit).round() * unit)
             }
             other => other,
