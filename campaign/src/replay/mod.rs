@@ -31,6 +31,7 @@ use harness::target::Target;
 use harness::threads;
 use harness::validity::Relaxed;
 use triage::folder::{About, DERIVED};
+use triage::inputs::{CaseInputs, Dear, inputs, misfit};
 pub use triage::invent::UserInputs;
 use triage::invent::{DrawnInputs, NoInputs};
 use triage::oracle::{NoReplay, Oracles};
@@ -51,7 +52,7 @@ pub struct Replay<'a> {
     pub tolerance: Option<Tolerance>,
     /// The seed for inputs of models that come without.
     pub seed: u64,
-    /// What is given of these inputs.
+    /// What is given of the inputs.
     pub given: UserInputs,
     /// Who judges. Oracles besides the reference ask all their questions that apply.
     pub oracles: Oracles,
@@ -167,7 +168,23 @@ fn sizes_of_some(cases: &[PathBuf], given: &UserInputs) -> BTreeSet<String> {
     if given.sizes.is_empty() {
         return BTreeSet::new();
     }
-    let open = |path: &PathBuf| invent::open_sizes(&stored::read(path).ok()?).ok();
+/// The cases of which something is given that is not about them, with why.
+pub fn misfits<'c>(cases: &'c [PathBuf], given: &UserInputs) -> Vec<(&'c Path, NoInputs)> {
+    if given.is_empty() {
+        return Vec::new();
+    }
+    let of_some = if cases.len() > 1 { sizes_of_some(cases, given) } else { BTreeSet::new() };
+    let misfit = |path: &'c PathBuf| {
+        let folder = stored::read(path).ok()?;
+        misfit(&folder, &given_of(&folder, given, &of_some)).map(|why| (path.as_path(), why))
+    };
+    cases.iter().filter_map(misfit).collect()
+}
+
+    let open = |path: &PathBuf| {
+        let folder = stored::read(path).ok().filter(|folder| folder.sets.is_empty())?;
+        invent::open_sizes(&folder).ok()
+    };
     cases.iter().filter_map(open).flatten().filter(|name| given.sizes.contains_key(name)).collect()
 }
 
@@ -177,7 +194,12 @@ fn given_of<'g>(
     given: &'g UserInputs,
     of_some: &BTreeSet<String>,
 ) -> Cow<'g, UserInputs> {
-    let open = if of_some.is_empty() { None } else { invent::open_sizes(folder).ok() };
+    let open = match (of_some.is_empty(), folder.sets.is_empty()) {
+        (true, _) => None,
+        (false, true) => invent::open_sizes(folder).ok(),
+        // Its data says all sizes.
+        (false, false) => Some(BTreeSet::new()),
+    };
     let Some(open) = open else { return Cow::Borrowed(given) };
     let mut given = given.clone();
     given.sizes.retain(|name, _| open.contains(name) || !of_some.contains(name));
@@ -201,27 +223,23 @@ fn one(path: &Path, name: &Path, how: &Replay<'_>, of_some: &BTreeSet<String>) -
         let asked = how.targets.iter().map(|target| ask(&folder, relaxed, target).with_time_of(target));
         return CaseResult::of(asked.collect());
     }
-    let mut sets = folder.sets.clone();
-    let (mut drawn, mut misdeclared) = (DrawnInputs::default(), None);
-    if sets.is_empty() {
-        let given = given_of(&folder, &how.given, of_some);
-        match invent::invent(&mut folder, &given, how.seed) {
-            Ok(invented) => {
-                if let Some(Err(e)) = how.out.map(|out| written::inputs(&out.join(name), &invented.set)) {
-                    return everywhere(Judgement::trouble(&format_args!(
-                        "the inputs cannot be written: {e}"
-                    )));
-                }
-                sets.push(invented.set);
-                (drawn, misdeclared) = (invented.drawn, invented.misdeclared);
-            }
+    let given = given_of(&folder, &how.given, of_some);
+    let CaseInputs { sets, drawn, misdeclared, are_new } =
+        match inputs(&mut folder, &given, how.seed, Dear::Refuse) {
+            Ok(inputs) => inputs,
             Err(why) => return everywhere(without_inputs(&why)),
         }
     }
     let case = ReplayedCase { name, folder: &folder, about: &about, how };
     let mut sums = Sums::new(how.targets.len());
     for (number, set) in sets.iter().enumerate() {
+        };
+    if are_new {
+        if let Some(Err(e)) = how.out.map(|out| written::inputs(&out.join(name), &sets)) {
+            return everywhere(Judgement::trouble(&format_args!("the inputs cannot be written: {e}")));
         case.run(number, set, &mut sums);
+        // A question that the case was saved for is asked about these as well.
+        folder.sets.clone_from(&sets);
     }
     let Sums { judged, asked, unknown, not_run } = sums;
     let judged = how.targets.iter().zip(judged).map(|(target, judged)| case.worst(target, judged)).collect();

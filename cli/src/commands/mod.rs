@@ -126,7 +126,7 @@ fn maker(seed: u64, mut settings: Settings, taste: &Taste, values: Values) -> Ma
     Maker { seed, settings, opset, nodes, policy: taste, swarm: true, values }
 }
 
-/// What is given of the inputs of models that come without data.
+/// What is given of the inputs.
 fn given(inputs: &Inputs) -> anyhow::Result<UserInputs> {
     once("--dim", inputs.dim.iter().map(|(name, size)| (name, size.to_string())))?;
     once("--input", inputs.input.iter().map(|(name, file)| (name, file.display().to_string())))?;
@@ -164,12 +164,15 @@ fn once<'i>(flag: &str, given: impl Iterator<Item = (&'i String, String)>) -> an
     Ok(())
 }
 
-/// The flags that say the same of inputs to another command.
-fn flags(inputs: &Inputs, common: Common) -> Vec<String> {
+/// The flags that say the same of a case's inputs to another command. A case with data has its own sizes, and none are drawn.
+fn flags(case: &Path, inputs: &Inputs, common: Common) -> Vec<String> {
     let sizes = inputs.dim.iter().map(|(name, size)| ["--dim".to_owned(), format!("{name}={size}")]);
     let values =
         inputs.input.iter().map(|(name, file)| ["--input".into(), format!("{name}={}", file.display())]);
     sizes.chain(values).flatten().chain(seed(common)).collect()
+    if case.is_dir() {
+        return values.flatten().collect();
+    }
 }
 
 /// What a file may hold that is no tensor of numbers: its bytes do not tell which message they are, and the model is not read yet.

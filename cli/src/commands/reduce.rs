@@ -51,7 +51,7 @@ pub(crate) fn run(common: Common, args: &Reduce) -> anyhow::Result<Exit> {
     bar.finish_and_clear();
     let reduced = match reduced {
         Err(ref e @ ReduceError::Suspect { ref on, .. }) => {
-            let given = if args.case.is_dir() { Vec::new() } else { flags(&args.given, common) };
+            let given = flags(&args.case, &args.given, common);
             bail!("{e}; blame says which operator it is:\n    {}", shell::blame(&args.case, on, &given))
         }
         Err(ref e @ ReduceError::NoFinding { shown_by: Some(ref on), .. }) => {

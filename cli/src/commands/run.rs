@@ -1,11 +1,11 @@
 //! `onnxsmith run`
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::bail;
 use campaign::replay::{
-    Drawn, Grade, Misdeclared, NotPassing, OracleRecord, Replay, Replayed, Unjudged, Untried, replay,
+    Drawn, Grade, Misdeclared, NotPassing, OracleRecord, Replay, Replayed, Unjudged, Untried, misfits, replay,
 };
 use harness::Target;
 use oracles::Tolerance;
@@ -17,7 +17,8 @@ use triage::oracle::Oracles;
 
 use super::junit_file::JunitFile;
 use super::{flags, given, jobs, large, limits, targets, writable_folder};
-use crate::args::{Common, Run};
+use crate::args::{Common, Inputs, Run};
+use crate::interrupts::Interrupts;
 use crate::progress::Progress;
 use crate::screen;
 use campaign::Exit;
@@ -34,6 +35,8 @@ fn replayed(common: Common, args: &Run, junit: &JunitFile<'_>) -> anyhow::Result
         bail!("there is no case folder and no .onnx or .onnxtxt file in {}", names(args));
     }
     let targets = targets(&args.on, &limits(args.timeout, &cases))?;
+    let given = UserInputs { large: large(args.large), ..given(&args.given)? };
+    about_these(&cases, &given)?;
     writable_folder("--out", args.out.as_deref())?;
     junit.check()?;
     let how = Replay {
@@ -42,7 +45,7 @@ fn replayed(common: Common, args: &Run, junit: &JunitFile<'_>) -> anyhow::Result
         out: args.out.as_deref(),
         tolerance: tolerance(args),
         seed: common.seed,
-        given: UserInputs { large: large(args.large), ..given(&args.given)? },
+        given,
         oracles: Oracles::named(&args.oracles, &args.relations)?,
     };
     let bar = Progress::new(common, Some(cases.len() as u64), "running");
@@ -54,7 +57,7 @@ fn replayed(common: Common, args: &Run, junit: &JunitFile<'_>) -> anyhow::Result
         all["nothing_compared"] = json!(idle);
         screen::json(&all)?;
     } else {
-        let further = Further { targets: &targets, given: flags(&args.given, common) };
+        let further = Further { targets: &targets, inputs: &args.given, common };
         screen::told(&summary(&replayed, &further))?;
     }
     junit.write(&replayed.results)?;
@@ -81,6 +84,24 @@ fn usable(replayed: &Replayed) -> anyhow::Result<()> {
         bail!("{all}{}", listed(&broken, |case| case.case.display().to_string()));
     }
     let troubles: Vec<&NotPassing> = replayed.troubles().collect();
+/// Requires that what is given of inputs is about the cases, before any is run.
+fn about_these(cases: &[PathBuf], given: &UserInputs) -> anyhow::Result<()> {
+    match &misfits(cases, given)[..] {
+        [] => Ok(()),
+        [(case, why)] => bail!("{}: {why}", case.display()),
+        several => {
+            let lines: Vec<String> =
+                several.iter().map(|(case, why)| format!("{}: {why}", case.display())).collect();
+            bail!(
+                "what is given is not about {} of {} cases:{}",
+                several.len(),
+                cases.len(),
+                indented(&lines)
+            )
+        }
+    }
+}
+
     if !troubles.is_empty() {
         let place = |case: &NotPassing| format!("{} on {}", case.case.display(), case.backend);
         bail!("{} answers could not be had:{}", troubles.len(), listed(&troubles, place));
@@ -90,12 +111,18 @@ fn usable(replayed: &Replayed) -> anyhow::Result<()> {
 
 /// The first of some cases, a line each, with why they are there.
 fn listed(cases: &[&NotPassing], place: impl Fn(&NotPassing) -> String) -> String {
-    let lines = cases.iter().take(SHOWN).map(|case| format!("\n  {}: {}", place(case), case.why));
-    let more = (cases.len() > SHOWN).then(|| format!("\n  and {} more", cases.len() - SHOWN));
-    lines.chain(more).collect()
+    let lines: Vec<String> = cases.iter().map(|case| format!("{}: {}", place(case), case.why)).collect();
+    indented(&lines)
 }
 
-/// How many broken cases an error names.
+/// The first of some lines, and how many others there are.
+fn indented(lines: &[String]) -> String {
+    let shown = lines.iter().take(SHOWN).map(|line| format!("\n  {line}"));
+    let more = (lines.len() > SHOWN).then(|| format!("\n  and {} more", lines.len() - SHOWN));
+    shown.chain(more).collect()
+}
+
+/// How many cases an error names.
 const SHOWN: usize = 10;
 
 /// An example of why nothing was compared.
@@ -122,16 +149,16 @@ fn tolerance(args: &Run) -> Option<Tolerance> {
 /// What it takes to ask further.
 struct Further<'r> {
     targets: &'r [Target],
-    /// What is given of the inputs of models that come without data, as flags.
-    given: Vec<String>,
+    /// What is given of the inputs.
+    inputs: &'r Inputs,
+    common: Common,
 }
 
 impl Further<'_> {
     /// The command that says which operator it is.
     fn blame(&self, case: &Path, backend: &str) -> Option<String> {
         let target = self.targets.iter().find(|target| target.name() == backend)?;
-        let given = if case.is_dir() { &[] } else { &self.given[..] };
-        Some(shell::blame(case, &target.on(), given))
+        Some(shell::blame(case, &target.on(), &flags(case, self.inputs, self.common)))
     }
 }
 

@@ -51,7 +51,8 @@ pub(crate) use rewrite::cut_out;
 pub use size::Size;
 
 use crate::folder::{self, About};
-use crate::invent::{UserInputs, invent};
+use crate::inputs::{Dear, inputs};
+use crate::invent::UserInputs;
 use crate::stored;
 use crate::symptom_match::same_kind;
 use driver::{Descent, Driver};
@@ -291,14 +292,11 @@ fn refuse_any_graph(target: &Target, interest: &Interest<'_>) -> Result<(), Redu
     }
 }
 
-/// The model with the inputs of each data set, or with some that are found where there is none.
+/// The model with each of the inputs that the case is run on.
 fn problems(folder: &CaseFolder, reduction: &Reduction<'_>) -> Result<Vec<Problem>, ReduceError> {
     let mut folder = folder.clone();
-    let mut sets = folder.sets.clone();
-    if sets.is_empty() {
-        let invented = invent(&mut folder, reduction.given, reduction.seed);
-        sets.push(invented.map_err(|e| ReduceError::Unusable(e.to_string()))?.set);
-    }
+    let inputs = inputs(&mut folder, reduction.given, reduction.seed, Dear::Refuse);
+    let sets = inputs.map_err(|e| ReduceError::Unusable(e.to_string()))?.sets;
     let problem = |set: &onnx::case::DataSet| {
         let known: BTreeMap<String, Datum> =
             set.inputs.iter().map(|value| (value.name.clone(), value.datum.clone())).collect();
