@@ -83,7 +83,10 @@ impl Evidence {
             group.signatures.iter().any(|member| member.signature == signature)
         };
         // What is saved beside a case has the finding of that case, in the numbers of what it was reduced to.
-        let own = about.findings.iter().find(|f| is_here(f)).or(about.findings.first());
+        let is_shown = |f: &&Finding| f.signature() == group.example.signature();
+        let findings = &about.findings;
+        let own = findings.iter().find(is_shown).or_else(|| findings.iter().find(|f| is_here(f)));
+        let own = own.or(findings.first());
         let finding = own.unwrap_or(&group.example).clone();
         let target = format!("{}:{}", finding.backend, finding.level);
         let on = harness::target::on(identity.engine(&group.backend), &finding.level);
