@@ -5,7 +5,8 @@ use std::cell::Cell;
 use std::path::Path;
 
 use campaign::Exit;
-use campaign::junit::{self, TestCase, TestResult};
+use campaign::junit::{TestCase, TestResult};
+use present::junit;
 
 use super::writable_file;
 use crate::destination;
