@@ -3,15 +3,14 @@
 mod summary;
 
 use std::path::Path;
-use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use anyhow::bail;
 use backends::usage::CpuTime;
 use campaign::fuzz::{Plan, fuzz};
 use campaign::junit::{TestCase, TestResult};
-use campaign::report::Report;
-use campaign::store::Identity;
+use campaign::report::{Cluster, Report};
+use campaign::store::{Identity, StoreError};
 use campaign::{Event, Shard, Store};
 use graphgen::Settings;
 use harness::Target;
@@ -25,10 +24,11 @@ use triage::oracle::Oracles;
 use worker::Limits;
 
 use super::junit_file::JunitFile;
-use super::{campaign_folder, interrupts, jobs, maker, probe, rules, targets};
+use super::{campaign_folder, jobs, maker, probe, rules, targets};
 use crate::args::{self, Common, Fuzz};
 use crate::board::{Extent, Live};
 use crate::bounds::Domains;
+use crate::interrupts::Interrupts;
 use crate::{progress, screen};
 use campaign::Exit;
 use campaign::exit::SearchEnd;
@@ -54,21 +54,14 @@ fn campaign(common: Common, args: &Fuzz, junit: &JunitFile<'_>) -> anyhow::Resul
     junit.check()?;
     let mut store = campaign_folder::earlier(args.out.as_deref(), args.resume)?;
     let limits = Limits { timeout: args.timeout, ..Limits::default() };
-    let stop = interrupts()?;
-    let mut targets = open(common, &args.on, &limits)?;
+    let interrupts = Interrupts::take("nothing is stored yet")?;
     let before = CpuTime::now();
     let told = probe::read(&args.probed)?;
-    let until = || stop.load(Ordering::Relaxed);
-    learn(common, &mut targets, store.as_ref(), &told, &settings, jobs(args.jobs), &until)?;
-    for target in &targets {
-        probe::check_opset(&target.support, taste.opset.as_ref())?;
-    }
-    probe::check_any(&targets, &settings)?;
     let time = args.time.or_else(|| args.cases.is_none().then_some(DEFAULT_TIME));
-    let plan = Plan {
-        maker: maker(common.seed, settings, &taste, args.values.into()),
+    let mut plan = Plan {
+        maker: maker(common.seed, settings.clone(), &taste, args.values.into()),
         levels,
-        targets,
+        targets: open(common, &args.on, &limits)?,
         oracles,
         jobs: jobs(args.jobs),
         cases: args.cases,
@@ -78,6 +71,20 @@ fn campaign(common: Common, args: &Fuzz, junit: &JunitFile<'_>) -> anyhow::Resul
         max_disk: args.max_disk,
         known,
     };
+    for told in &told {
+        told.is_of_one_of(&plan.targets)?;
+    }
+    match &store {
+        Some(store) => goes_on(store, &mut plan)?,
+        None => {
+            let stop = || interrupts.came();
+            learn(common, &mut plan.targets, &told, &settings, jobs(args.jobs), &stop)?;
+        }
+    }
+    for target in &plan.targets {
+        probe::check_opset(&target.support, taste.opset.as_ref())?;
+    }
+    probe::check_any(&plan.targets, &settings)?;
     let session = if store.is_some() { Session::Later } else { Session::Only };
     let mut store = match store.take() {
         Some(store) => store,
@@ -87,7 +94,8 @@ fn campaign(common: Common, args: &Fuzz, junit: &JunitFile<'_>) -> anyhow::Resul
     let extent = Extent { cases: plan.cases.map(|cases| plan.shard.cases_below(cases)), time };
     let board = if common.quiet { None } else { Live::start(store.folder(), extent, &plan.known) };
     let mut lines = Lines::new(!common.quiet && board.is_none());
-    let report = fuzz(&plan, &mut store, &stop, &mut |event| lines.take(event));
+    interrupts.keep("the cases under way are finished and stored");
+    let report = fuzz(&plan, &mut store, interrupts.flag(), &mut |event| lines.take(event));
     drop(board);
     let report = report?;
     if report.cases == 0
@@ -98,32 +106,33 @@ fn campaign(common: Common, args: &Fuzz, junit: &JunitFile<'_>) -> anyhow::Resul
     // Workers count into this process's figures once they have ended.
     drop(plan);
     let cpu = before.since();
-    let was_interrupted = stop.load(Ordering::Relaxed);
+    let was_interrupted = interrupts.came();
     let results = Results { report: &report, store: &store, was_interrupted, cpu, session };
     results.show(common, junit)
 }
 
-/// Finds out what the targets lack: from the campaign's earlier sessions, from files, from another level of the same engine, or by
-/// trying.
+/// Tells the targets what they were found to lack in the campaign's earlier sessions, and makes sure that it is this campaign that goes on:
+/// before anything is tried.
+fn goes_on(store: &Store, plan: &mut Plan<'_>) -> Result<(), StoreError> {
+    for target in &mut plan.targets {
+        store.identity().recall(target);
+    }
+    store.expect(&Identity::of(plan))
+}
+
+/// Finds out what the targets lack: from files, from another level of the same engine, or by trying.
 fn learn(
     common: Common,
     targets: &mut [Target],
-    store: Option<&Store>,
     told: &[probe::SupportFile],
     settings: &Settings,
     jobs: usize,
     stop: &(dyn Fn() -> bool + Sync),
 ) -> anyhow::Result<()> {
-    for told in told {
-        told.is_of_one_of(targets)?;
-    }
     for number in 0..targets.len() {
         let (known, rest) = targets.split_at_mut(number);
         let target = &mut rest[0];
-        if store.is_some_and(|store| store.identity().recall(target))
-            || known.iter().any(|other| target.recall(other))
-            || probe::tell(target, told)
-        {
+        if known.iter().any(|other| target.recall(other)) || probe::tell(target, told) {
             continue;
         }
         probe::find_out(common, target, settings, jobs, stop)?;

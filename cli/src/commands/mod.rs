@@ -22,8 +22,6 @@ mod worker;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use ::worker::Limits;
@@ -37,7 +35,7 @@ use onnx::violate::{self, Rule};
 use triage::invent::{UserInputs, Ways};
 
 use crate::args::{Args, Command, Common, Inputs};
-use crate::{destination, screen};
+use crate::destination;
 use campaign::Exit;
 
 /// Runs the command that was asked for.
@@ -195,26 +193,6 @@ fn rules(names: &[String], are_broken: bool) -> anyhow::Result<Vec<&'static Rule
         violate::rule(name).with_context(|| format!("there is no rule `{name}`; there are {}", known()))
     };
     names.iter().map(find).collect()
-}
-
-/// What Ctrl-C and SIGTERM set, so that a command ends with what it has. The second time they end it at once; what is
-/// stored is safe then too.
-fn interrupts() -> anyhow::Result<Arc<AtomicBool>> {
-    interrupts_with("the cases under way are finished and stored")
-}
-
-/// What [`interrupts`] gives, where the user is told that something else is kept.
-fn interrupts_with(kept: &'static str) -> anyhow::Result<Arc<AtomicBool>> {
-    let stop = Arc::new(AtomicBool::new(false));
-    let seen = Arc::clone(&stop);
-    ctrlc::set_handler(move || {
-        if seen.swap(true, Ordering::Relaxed) {
-            std::process::exit(Exit::Interrupted.code().into());
-        }
-        screen::say(&format!("stopping: {kept}; once more stops at once"));
-    })
-    .context("signals cannot be handled")?;
-    Ok(stop)
 }
 
 /// The flag for the seed of another command, where it is needed.

@@ -1,7 +1,6 @@
 //! `onnxsmith reduce`
 
 use std::path::{Path, PathBuf};
-use std::sync::atomic::Ordering;
 
 use anyhow::{Context, bail};
 use campaign::replay::{Replay, replay};
@@ -11,8 +10,9 @@ use present::shell;
 use serde_json::json;
 use triage::reduce::{Budget, ReduceError, Reduced, Reduction, reduce};
 
-use super::{flags, given, interrupts_with, jobs, limits, targets};
+use super::{flags, given, jobs, limits, targets};
 use crate::args::{Common, Reduce};
+use crate::interrupts::Interrupts;
 use crate::progress::Progress;
 use crate::{destination, screen};
 use campaign::Exit;
@@ -35,13 +35,13 @@ pub(crate) fn run(common: Common, args: &Reduce) -> anyhow::Result<Exit> {
     let targets = targets(&args.on, &limits)?;
     let tries = args.tries.unwrap_or(u64::MAX);
     let budget = Budget { time: args.budget, tries, jobs: jobs(args.jobs) };
-    let stop = interrupts_with("the smallest case so far is stored")?;
+    let interrupts = Interrupts::take("the smallest case so far is stored")?;
     let reduction = Reduction {
         targets: &targets,
         seed: common.seed,
         given: &given(&args.given)?,
         budget,
-        stop: &|| stop.load(Ordering::Relaxed),
+        stop: &|| interrupts.came(),
     };
     let bar = Progress::new(common, None, "reducing");
     let reduced = reduce(&args.case, &out, &reduction, &mut |size| {
@@ -60,7 +60,7 @@ pub(crate) fn run(common: Common, args: &Reduce) -> anyhow::Result<Exit> {
         Err(e @ ReduceError::NoFinding { .. }) => bail!("{e}; {}", to_do(&args.case)),
         reduced => reduced.with_context(|| format!("{} is not reduced", args.case.display()))?,
     };
-    let was_interrupted = stop.load(Ordering::Relaxed) && !reduced.minimal;
+    let was_interrupted = interrupts.came() && !reduced.minimal;
     let names = names(&reduced, &out, &targets);
     if common.json {
         let mut all = serde_json::to_value(&reduced)?;
