@@ -35,6 +35,7 @@ use triage::inputs::{CaseInputs, Dear, inputs, misfit};
 pub use triage::invent::UserInputs;
 use triage::invent::{DrawnInputs, NoInputs};
 use triage::oracle::{NoReplay, Oracles};
+use triage::reduce::Stop;
 use triage::whole::NO_OUTPUTS;
 use triage::{NotRun, invent, oracle, stored};
 use worker::WorkerError;
@@ -56,6 +57,8 @@ pub struct Replay<'a> {
     pub given: UserInputs,
     /// Who judges. Oracles besides the reference ask all their questions that apply.
     pub oracles: Oracles,
+    /// Whether to end early. Cases that have been begun are finished.
+    pub stop: Stop<'a>,
 }
 
 impl<'a> Replay<'a> {
@@ -69,6 +72,7 @@ impl<'a> Replay<'a> {
             seed: 0,
             given: UserInputs::default(),
             oracles: Oracles::default(),
+            stop: &|| false,
         }
     }
 }
@@ -77,14 +81,15 @@ impl<'a> Replay<'a> {
 pub fn replay(cases: &[PathBuf], how: &Replay<'_>, on_case: &(dyn Fn() + Sync)) -> Replayed {
     let named: Vec<(&PathBuf, PathBuf)> = cases.iter().zip(names(cases)).collect();
     let of_some = if cases.len() > 1 { sizes_of_some(cases, &how.given) } else { BTreeSet::new() };
-    let done = threads::each(how.jobs, &named, |(path, name)| {
+    let done = threads::each_until(how.jobs, &named, how.stop, |(path, name)| {
         let ran = one(path, name, how, &of_some);
         on_case();
         ran
     });
     let version = |target: &Target| (target.name(), target.description().version.clone());
     let versions = how.targets.iter().map(version).collect();
-    let mut all = Replayed { cases: cases.len() as u64, versions, ..Replayed::default() };
+    let left_out = (cases.len() - done.len()) as u64;
+    let mut all = Replayed { cases: done.len() as u64, left_out, versions, ..Replayed::default() };
     for (case, CaseResult { judged, asked, unknown, not_run, drawn, misdeclared }) in cases.iter().zip(done) {
         for (target, judgement) in how.targets.iter().zip(judged) {
             all.add(case.clone(), target.name(), judgement);
@@ -163,11 +168,6 @@ fn names(paths: &[PathBuf]) -> Vec<PathBuf> {
     (0..paths.len()).map(|i| last(i, lengths[i]).iter().collect()).collect()
 }
 
-/// The names of given sizes that some of several models leave open: the others need not.
-fn sizes_of_some(cases: &[PathBuf], given: &UserInputs) -> BTreeSet<String> {
-    if given.sizes.is_empty() {
-        return BTreeSet::new();
-    }
 /// The cases of which something is given that is not about them, with why.
 pub fn misfits<'c>(cases: &'c [PathBuf], given: &UserInputs) -> Vec<(&'c Path, NoInputs)> {
     if given.is_empty() {
@@ -181,6 +181,11 @@ pub fn misfits<'c>(cases: &'c [PathBuf], given: &UserInputs) -> Vec<(&'c Path, N
     cases.iter().filter_map(misfit).collect()
 }
 
+/// The names of given sizes that some of several models leave open: the others need not.
+fn sizes_of_some(cases: &[PathBuf], given: &UserInputs) -> BTreeSet<String> {
+    if given.sizes.is_empty() {
+        return BTreeSet::new();
+    }
     let open = |path: &PathBuf| {
         let folder = stored::read(path).ok().filter(|folder| folder.sets.is_empty())?;
         invent::open_sizes(&folder).ok()
@@ -228,18 +233,18 @@ fn one(path: &Path, name: &Path, how: &Replay<'_>, of_some: &BTreeSet<String>) -
         match inputs(&mut folder, &given, how.seed, Dear::Refuse) {
             Ok(inputs) => inputs,
             Err(why) => return everywhere(without_inputs(&why)),
-        }
-    }
-    let case = ReplayedCase { name, folder: &folder, about: &about, how };
-    let mut sums = Sums::new(how.targets.len());
-    for (number, set) in sets.iter().enumerate() {
         };
     if are_new {
         if let Some(Err(e)) = how.out.map(|out| written::inputs(&out.join(name), &sets)) {
             return everywhere(Judgement::trouble(&format_args!("the inputs cannot be written: {e}")));
-        case.run(number, set, &mut sums);
+        }
         // A question that the case was saved for is asked about these as well.
         folder.sets.clone_from(&sets);
+    }
+    let case = ReplayedCase { name, folder: &folder, about: &about, how };
+    let mut sums = Sums::new(how.targets.len());
+    for (number, set) in sets.iter().enumerate() {
+        case.run(number, set, &mut sums);
     }
     let Sums { judged, asked, unknown, not_run } = sums;
     let judged = how.targets.iter().zip(judged).map(|(target, judged)| case.worst(target, judged)).collect();

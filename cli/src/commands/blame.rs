@@ -11,9 +11,11 @@ use triage::whole::Whole;
 
 use super::{given, large, limits, targets};
 use crate::args::{Blame, Common};
+use crate::interrupts::Interrupts;
 use crate::progress::Progress;
 use crate::screen;
 use campaign::Exit;
+use campaign::exit::SearchEnd;
 
 /// Judges each operator of a model on the operands that a backend itself has for it.
 pub(crate) fn run(common: Common, args: &Blame) -> anyhow::Result<Exit> {
@@ -22,11 +24,13 @@ pub(crate) fn run(common: Common, args: &Blame) -> anyhow::Result<Exit> {
         .with_context(|| format!("{} is not judged", args.model.display()))?;
     let limits = limits(args.timeout, std::slice::from_ref(&args.model));
     let bar = Progress::new(common, None, "judging");
+    let targets = targets(&args.on, &limits)?;
+    let interrupts = Interrupts::take("the backend under way is finished, and all that were asked are told")?;
     let mut all = Vec::new();
-    for target in targets(&args.on, &limits)? {
+    for target in targets.iter().take_while(|_| !interrupts.came()) {
         bar.set_message(target.name());
-        let whole = subject.whole_on(&target)?;
-        let local = if args.whole { None } else { Some(subject.on(&target)?) };
+        let whole = subject.whole_on(target)?;
+        let local = if args.whole { None } else { Some(subject.on(target)?) };
         all.push((whole, local));
     }
     bar.finish_and_clear();
@@ -40,14 +44,20 @@ pub(crate) fn run(common: Common, args: &Blame) -> anyhow::Result<Exit> {
     } else {
         screen::told(&text(&subject, &all, args.all))?;
     }
+    if all.len() < targets.len() {
+        screen::say(&format!("onnxsmith: stopped after {} of {} backends", all.len(), targets.len()));
+        return Ok(Exit::of(SearchEnd { has_found: all.iter().any(is_wrong), was_interrupted: true }));
+    }
     exit(&all)
+}
+
+/// Whether an answer, or an operator, is wrong.
+fn is_wrong((whole, local): &(Whole, Option<Local>)) -> bool {
+    whole.answer.is_wrong() || local.as_ref().is_some_and(|local| local.first_wrong().is_some())
 }
 
 /// What is wrong counts before what could not be done.
 fn exit(all: &[(Whole, Option<Local>)]) -> anyhow::Result<Exit> {
-    let is_wrong = |(whole, local): &(Whole, Option<Local>)| {
-        whole.answer.is_wrong() || local.as_ref().is_some_and(|local| local.first_wrong().is_some())
-    };
     let is_told = |(whole, local): &&(Whole, Option<Local>)| {
         whole.answer.is_told() || local.as_ref().is_some_and(Local::is_told)
     };

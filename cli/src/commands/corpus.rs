@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use anyhow::bail;
 use campaign::Exit;
 use campaign::corpus::{Revisited, Standing, findings, revisit};
+use campaign::exit::SearchEnd;
 use harness::Target;
 use serde_json::json;
 use triage::known;
@@ -12,6 +13,7 @@ use worker::Limits;
 
 use super::{jobs, targets};
 use crate::args::{Common, Corpus};
+use crate::interrupts::Interrupts;
 use crate::progress::Progress;
 use crate::screen;
 
@@ -28,7 +30,9 @@ pub(crate) fn run(common: Common, args: &Corpus) -> anyhow::Result<Exit> {
         bail!("{} has no finding of an engine that can be run{}", args.folder.display(), why.concat());
     }
     let bar = Progress::new(common, Some(count as u64), "running");
-    let all = revisit(&corpus, &args.folder, &targets, jobs(args.jobs), &|| bar.inc(1));
+    let interrupts = Interrupts::take("the findings under way are finished, and all that have run are told")?;
+    let stop = || interrupts.came();
+    let all = revisit(&corpus, &args.folder, &targets, jobs(args.jobs), &stop, &|| bar.inc(1));
     bar.finish_and_clear();
     if common.json {
         screen::json(&json!({ "findings": all, "not_opened": not_opened }))?;
@@ -38,7 +42,11 @@ pub(crate) fn run(common: Common, args: &Corpus) -> anyhow::Result<Exit> {
     for (engine, why) in &not_opened {
         screen::say(&format!("onnxsmith: the findings of {engine} were not run: {why}"));
     }
-    Ok(if all.iter().all(Revisited::holds) { Exit::Clean } else { Exit::Findings })
+    let was_interrupted = all.len() < count;
+    if was_interrupted {
+        screen::say(&format!("onnxsmith: stopped after {} of {count} findings", all.len()));
+    }
+    Ok(Exit::of(SearchEnd { has_found: !all.iter().all(Revisited::holds), was_interrupted }))
 }
 
 /// Engines that findings accuse.

@@ -22,6 +22,7 @@ use crate::interrupts::Interrupts;
 use crate::progress::Progress;
 use crate::screen;
 use campaign::Exit;
+use campaign::exit::SearchEnd;
 
 /// Runs saved cases and compares.
 pub(crate) fn run(common: Common, args: &Run) -> anyhow::Result<Exit> {
@@ -34,11 +35,12 @@ fn replayed(common: Common, args: &Run, junit: &JunitFile<'_>) -> anyhow::Result
     if cases.is_empty() {
         bail!("there is no case folder and no .onnx or .onnxtxt file in {}", names(args));
     }
-    let targets = targets(&args.on, &limits(args.timeout, &cases))?;
     let given = UserInputs { large: large(args.large), ..given(&args.given)? };
     about_these(&cases, &given)?;
+    let targets = targets(&args.on, &limits(args.timeout, &cases))?;
     writable_folder("--out", args.out.as_deref())?;
     junit.check()?;
+    let interrupts = Interrupts::take("the cases under way are finished, and all that have run are told")?;
     let how = Replay {
         targets: &targets,
         jobs: jobs(args.jobs),
@@ -47,6 +49,7 @@ fn replayed(common: Common, args: &Run, junit: &JunitFile<'_>) -> anyhow::Result
         seed: common.seed,
         given,
         oracles: Oracles::named(&args.oracles, &args.relations)?,
+        stop: &|| interrupts.came(),
     };
     let bar = Progress::new(common, Some(cases.len() as u64), "running");
     let replayed = replay(&cases, &how, &|| bar.inc(1));
@@ -67,6 +70,11 @@ fn replayed(common: Common, args: &Run, junit: &JunitFile<'_>) -> anyhow::Result
         Err(why) if failed => screen::say(&format!("onnxsmith: {why}")),
         usable => usable?,
     }
+    if replayed.left_out > 0 {
+        let all = replayed.cases + replayed.left_out;
+        screen::say(&format!("onnxsmith: stopped after {} of {all} cases", replayed.cases));
+        return Ok(Exit::of(SearchEnd { has_found: failed, was_interrupted: true }));
+    }
     if idle.len() == replayed.backends.len() {
         bail!("nothing was compared{}", first_reason(&replayed));
     }
@@ -76,14 +84,6 @@ fn replayed(common: Common, args: &Run, junit: &JunitFile<'_>) -> anyhow::Result
     Ok(if failed { Exit::Findings } else { Exit::Clean })
 }
 
-/// Names the cases that cannot be used, and those that could not be run. What came of the others is told before.
-fn usable(replayed: &Replayed) -> anyhow::Result<()> {
-    let broken = replayed.broken();
-    if !broken.is_empty() {
-        let all = format!("{} of {} cases cannot be used:", broken.len(), replayed.cases);
-        bail!("{all}{}", listed(&broken, |case| case.case.display().to_string()));
-    }
-    let troubles: Vec<&NotPassing> = replayed.troubles().collect();
 /// Requires that what is given of inputs is about the cases, before any is run.
 fn about_these(cases: &[PathBuf], given: &UserInputs) -> anyhow::Result<()> {
     match &misfits(cases, given)[..] {
@@ -102,6 +102,14 @@ fn about_these(cases: &[PathBuf], given: &UserInputs) -> anyhow::Result<()> {
     }
 }
 
+/// Names the cases that cannot be used, and those that could not be run. What came of the others is told before.
+fn usable(replayed: &Replayed) -> anyhow::Result<()> {
+    let broken = replayed.broken();
+    if !broken.is_empty() {
+        let all = format!("{} of {} cases cannot be used:", broken.len(), replayed.cases);
+        bail!("{all}{}", listed(&broken, |case| case.case.display().to_string()));
+    }
+    let troubles: Vec<&NotPassing> = replayed.troubles().collect();
     if !troubles.is_empty() {
         let place = |case: &NotPassing| format!("{} on {}", case.case.display(), case.backend);
         bail!("{} answers could not be had:{}", troubles.len(), listed(&troubles, place));
