@@ -315,9 +315,12 @@ pub(super) fn place(saved: Option<&Path>) -> String {
     saved.map_or_else(|| "not saved: --max-disk is used up".to_owned(), |path| path.display().to_string())
 }
 
-/// How to run a saved case again.
-fn again(saved: Option<&Path>, engine: &str) -> String {
-    saved.map_or_else(|| place(None), |case| shell::run(case, engine))
+/// How to run what a saved case was reduced to again, on the level that shows it.
+fn again(cluster: &Cluster, identity: &Identity) -> String {
+    let Cluster { example, smallest, reduced, .. } = cluster;
+    let on = target::on(identity.engine(&example.backend), &example.level);
+    let saved = reduced.as_deref().or(smallest.as_deref());
+    saved.map_or_else(|| place(None), |case| shell::run(case, &on))
 }
 
 /// The results of a campaign, as CI systems show them.
@@ -329,11 +332,7 @@ pub(super) fn test_cases(report: &Report, identity: &Identity) -> Vec<TestCase> 
             Some(finding) => TestResult::Skipped(format!("{} times; known: {finding}", c.count)),
             None => TestResult::Failed(
                 format!("{} times", c.count),
-                format!(
-                    "{}\n{}",
-                    c.example.detail,
-                    again(c.smallest.as_deref(), identity.engine(&c.example.backend))
-                ),
+                format!("{}\n{}", c.example.detail, again(c, identity)),
             ),
         },
     });
