@@ -167,13 +167,13 @@ fn flags(case: &Path, inputs: &Inputs, common: Common) -> Vec<String> {
     let sizes = inputs.dim.iter().map(|(name, size)| ["--dim".to_owned(), format!("{name}={size}")]);
     let values =
         inputs.input.iter().map(|(name, file)| ["--input".into(), format!("{name}={}", file.display())]);
-    sizes.chain(values).flatten().chain(seed(common)).collect()
     if case.is_dir() {
         return values.flatten().collect();
     }
 }
 
 /// What a file may hold that is no tensor of numbers: its bytes do not tell which message they are, and the model is not read yet.
+    sizes.chain(values).flatten().chain(seed(common)).collect()
 fn ways(file: &Path, no_tensor: onnx::Error) -> anyhow::Result<Ways> {
     let kinds = [DatumKind::Strings, DatumKind::Sequence, DatumKind::Optional, DatumKind::OptionalSequence];
     let values: Vec<_> = kinds.into_iter().filter_map(|kind| read_value(file, kind).ok()).collect();
