@@ -15,9 +15,9 @@ pub(crate) fn tell(common: Common, what: &str) {
     }
 }
 
-/// Prints a value as the command's one JSON object.
+/// Prints a value as the command's one JSON object, its keys in the order of the alphabet.
 pub(crate) fn json(value: &impl Serialize) -> anyhow::Result<()> {
-    print(&serde_json::to_string_pretty(value)?)
+    print(&serde_json::to_string_pretty(&serde_json::to_value(value)?)?)
 }
 
 /// Prints text as the command's result, as it is: a program may read it.
