@@ -75,14 +75,8 @@ fn exit(all: &[(Whole, Option<Local>)]) -> anyhow::Result<Exit> {
 
 fn text(subject: &Subject, all: &[(Whole, Option<Local>)], shows_all: bool) -> String {
     let mut out = String::new();
-    for (whole, local) in all {
-        match local {
-            Some(local) => out += &each_operator(local, shows_all),
-            None => {
-                let _ = writeln!(out, "{}:", whole.target);
-            }
-        }
-        out += &end_to_end(whole);
+    for (said, targets) in alike(all, shows_all) {
+        let _ = write!(out, "{}:{said}", targets.join(", "));
     }
     if !subject.drawn.is_empty() {
         let _ = writeln!(out, "{}", subject.drawn.in_words());
@@ -100,6 +94,21 @@ fn text(subject: &Subject, all: &[(Whole, Option<Local>)], shows_all: bool) -> S
     out
 }
 
+/// What there is to say of backends, with those of which it is.
+fn alike(all: &[(Whole, Option<Local>)], shows_all: bool) -> Vec<(String, Vec<&str>)> {
+    let mut alike: Vec<(String, Vec<&str>)> = Vec::new();
+    for (whole, local) in all {
+        let operators =
+            local.as_ref().map_or_else(|| "\n".to_owned(), |local| each_operator(local, shows_all));
+        let said = operators + &end_to_end(whole);
+        match alike.iter_mut().find(|(other, _)| *other == said) {
+            Some((_, targets)) => targets.push(&whole.target),
+            None => alike.push((said, vec![&whole.target])),
+        }
+    }
+    alike
+}
+
 /// How the operators stand.
 fn each_operator(local: &Local, shows_all: bool) -> String {
     const ALWAYS: [Standing; 5] =
@@ -110,8 +119,7 @@ fn each_operator(local: &Local, shows_all: bool) -> String {
         .into_iter()
         .map(|standing| format!("{} {}", local.count(standing), standing.name()))
         .collect();
-    let mut out =
-        format!("{}: {} operators: {}\n", local.target, local.operators.len(), standings.join(", "));
+    let mut out = format!(" {} operators: {}\n", local.operators.len(), standings.join(", "));
     for judged in local.operators.iter().filter(|judged| shows_all || is_told(judged.standing)) {
         let _ = writeln!(out, "    {}", line(judged));
     }

@@ -81,6 +81,9 @@ fn writable_folder(flag: &str, folder: Option<&Path>) -> anyhow::Result<()> {
 /// Makes sure that the file that a flag names can be written, before there is anything to write.
 fn writable_file(flag: &str, file: Option<&Path>) -> anyhow::Result<()> {
     let Some(file) = file else { return Ok(()) };
+    if file == Path::new("-") {
+        bail!("{flag} takes a file; /dev/stdout is standard output, and ./- a file of this name");
+    }
     destination::could_be_written(file).with_context(|| {
         format!("cannot write {}; {flag} takes a file in a folder that exists", file.display())
     })
@@ -170,10 +173,10 @@ fn flags(case: &Path, inputs: &Inputs, common: Common) -> Vec<String> {
     if case.is_dir() {
         return values.flatten().collect();
     }
+    sizes.chain(values).flatten().chain(seed(common)).collect()
 }
 
 /// What a file may hold that is no tensor of numbers: its bytes do not tell which message they are, and the model is not read yet.
-    sizes.chain(values).flatten().chain(seed(common)).collect()
 fn ways(file: &Path, no_tensor: onnx::Error) -> anyhow::Result<Ways> {
     let kinds = [DatumKind::Strings, DatumKind::Sequence, DatumKind::Optional, DatumKind::OptionalSequence];
     let values: Vec<_> = kinds.into_iter().filter_map(|kind| read_value(file, kind).ok()).collect();
