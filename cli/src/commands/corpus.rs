@@ -19,6 +19,12 @@ use crate::screen;
 
 /// Runs the findings that are written up on the engines that they accuse.
 pub(crate) fn run(common: Common, args: &Corpus) -> anyhow::Result<Exit> {
+    if !args.folder.is_dir() {
+        let folder = args.folder.display();
+        bail!(
+            "there is no folder {folder}; findings that are written up are in `corpus` of a checkout of onnxsmith: `onnxsmith corpus FOLDER`"
+        );
+    }
     let corpus = known::Corpus::read(&args.folder)?;
     let limits = Limits { timeout: args.timeout, ..Limits::default() };
     let engines = corpus.engines.iter().map(|engine| engine.about.engine.as_str()).collect();

@@ -5,7 +5,7 @@ mod summary;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use anyhow::bail;
+use anyhow::{Context, bail};
 use backends::usage::CpuTime;
 use campaign::fuzz::{Plan, fuzz};
 use campaign::junit::{TestCase, TestResult};
@@ -213,7 +213,8 @@ fn nothing_compared(report: &Report) -> Option<String> {
 
 /// A list of known findings, as of today.
 pub(super) fn known(file: Option<&Path>) -> anyhow::Result<Known> {
-    Ok(file.map(|file| Known::read(file, Date::today())).transpose()?.unwrap_or_default())
+    let read = file.map(|file| Known::read(file, Date::today())).transpose();
+    Ok(read.context("--known takes a list of known findings")?.unwrap_or_default())
 }
 
 /// The probability of a valid case at the start, and by how much it moves, where nothing is said.
