@@ -8,7 +8,7 @@ use harness::Target;
 use onnx::case::MODEL;
 use present::shell;
 use serde_json::json;
-use triage::reduce::{Budget, ReduceError, Reduced, Reduction, reduce};
+use triage::reduce::{Budget, ReduceError, Reduced, Reduction, SUFFIX, reduce};
 
 use super::{flags, given, jobs, limits, targets};
 use crate::args::{Common, Reduce};
@@ -95,7 +95,7 @@ fn names(reduced: &Reduced, out: &Path, targets: &[Target]) -> Vec<String> {
 fn beside(case: &Path) -> PathBuf {
     let stem = if case.is_dir() { case.file_name() } else { case.file_stem() };
     let mut name = stem.unwrap_or("case".as_ref()).to_owned();
-    name.push("-reduced");
+    name.push(SUFFIX);
     case.with_file_name(name)
 }
 

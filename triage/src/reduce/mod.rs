@@ -63,6 +63,9 @@ use harness::target::Target;
 use interest::{Interest, Interesting};
 use size::Measure;
 
+/// What the name of a folder has behind that of the case which was reduced to what is in it.
+pub const SUFFIX: &str = "-reduced";
+
 /// What a reduction did.
 #[derive(Clone, Debug, Serialize)]
 pub struct Reduced {
@@ -203,9 +206,6 @@ pub fn reduce_problems(
     reduction: &Reduction<'_>,
     on_best: OnBest<'_>,
 ) -> Result<Reduced, ReduceError> {
-    let started = Instant::now();
-    let Aim { target, interest, shown, before } = Aim::first(problems, reduction.targets, named)?;
-) -> Result<Reduced, ReduceError> {
     reduce_named(problems, &[], reduction, on_best)
 }
 
@@ -215,6 +215,9 @@ fn reduce_named(
     named: &[Finding],
     reduction: &Reduction<'_>,
     on_best: OnBest<'_>,
+) -> Result<Reduced, ReduceError> {
+    let started = Instant::now();
+    let Aim { target, interest, shown, before } = Aim::first(problems, reduction.targets, named)?;
     refuse_any_graph(target, &interest)?;
     on_best(&shown, shown.problem.size()).map_err(ReduceError::Save)?;
     let hurry = Arc::new(Hurry::default());
