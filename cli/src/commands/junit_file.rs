@@ -42,6 +42,7 @@ impl<'a> JunitFile<'a> {
     pub(super) fn ended(&self, with: anyhow::Result<Exit>) -> anyhow::Result<Exit> {
         if let Err(why) = &with
             && !self.is_written.get()
+            && self.check().is_ok()
         {
             let result =
                 TestResult::Error("it ended before there were results".to_owned(), crate::message(why));
