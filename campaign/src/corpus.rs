@@ -14,6 +14,7 @@ use triage::folder::About;
 use triage::known::{Corpus, EngineFindings, Judgement, WriteUp};
 use triage::oracle;
 use triage::peel::{NamedFinding, Peeled};
+use triage::reduce::Stop;
 use worker::Outcome;
 
 use crate::replay::judge::refer;
@@ -83,16 +84,17 @@ impl Revisited {
 }
 
 /// Runs the findings of each engine of which there are targets, at all of its levels. The order is that of the corpus, whatever
-/// the number of jobs.
+/// the number of jobs. `stop` says whether to end early, with what has run.
 pub fn revisit(
     corpus: &Corpus,
     folder: &Path,
     targets: &[Target],
     jobs: usize,
+    stop: Stop<'_>,
     on_finding: &(dyn Fn() + Sync),
 ) -> Vec<Revisited> {
     let all: Vec<(&EngineFindings, String, &WriteUp)> = findings(corpus, targets).collect();
-    let revisited = threads::each(jobs, &all, |(engine, name, finding)| {
+    let revisited = threads::each_until(jobs, &all, stop, |(engine, name, finding)| {
         let revisited = one(name, finding, &folder.join(name), &mut of_engine(engine, targets));
         on_finding();
         revisited

@@ -1,7 +1,8 @@
 //! Findings of different signatures that have one cause, as one group: what a person looks at, and opens an issue for.
 //!
 //! [`oracles::cause`] says what belongs together. Nothing is lost: a group keeps its signatures, each with its smallest
-//! case, so that a second fault behind the same operator can still be seen.
+//! case, so that a second fault behind the same operator can still be seen. One of them stands for the group: what it is called, the
+//! signature that is told and the case are of one and the same finding.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -24,7 +25,7 @@ pub struct Group {
     pub does: String,
     /// How many findings there are.
     pub count: u64,
-    /// The case with the fewest nodes, if one was saved.
+    /// The case of the signature that stands for the group, if one was saved.
     pub smallest: Option<PathBuf>,
     /// What that case was reduced to.
     pub reduced: Option<PathBuf>,
@@ -38,7 +39,7 @@ pub struct Group {
     pub known_in: Option<String>,
     /// What the targets made of the whole cases that have the example's signature.
     pub others: BTreeMap<String, Others>,
-    /// The signatures. Unknown ones come before known ones, and of each the most frequent first.
+    /// The signatures: first the one that stands for the group, then unknown ones before known ones, and of each the most frequent first.
     pub signatures: Vec<Member>,
 }
 
@@ -76,12 +77,11 @@ impl Report {
 impl Group {
     /// The group of these clusters; none of no clusters.
     fn of(clusters: &[&Cluster]) -> Option<Self> {
+        let shown = *clusters.iter().min_by_key(|c| telling(c))?;
         let mut clusters = clusters.to_vec();
-        // What is new of a cause is what it is shown by.
-        let order = |c: &Cluster| (c.known.is_some(), Reverse(c.count), c.signature.clone());
-        clusters.sort_by_cached_key(|c| order(c));
-        let size = |c: &&&Cluster| (c.known.is_some(), c.smallest.is_none(), c.nodes, c.signature.clone());
-        let smallest = clusters.iter().min_by_key(size)?;
+        clusters.sort_by_cached_key(|c| {
+            (c.signature != shown.signature, c.known.is_some(), Reverse(c.count), c.signature.clone())
+        });
         let all_known = clusters.iter().all(|c| c.known.is_some());
         let member = |c: &&Cluster| Member {
             signature: c.signature.clone(),
@@ -90,17 +90,17 @@ impl Group {
             known: c.known.clone(),
         };
         Some(Self {
-            backend: smallest.example.backend.clone(),
-            place: place(&clusters),
-            does: does(named(&clusters)),
+            backend: shown.example.backend.clone(),
+            place: place(shown, &clusters),
+            does: does(&shown.example),
             count: clusters.iter().map(|c| c.count).sum(),
-            smallest: smallest.smallest.clone(),
-            reduced: smallest.reduced.clone(),
-            steady: smallest.steady,
-            example: smallest.example.clone(),
-            known: clusters[0].known.clone().filter(|_| all_known),
+            smallest: shown.smallest.clone(),
+            reduced: shown.reduced.clone(),
+            steady: shown.steady,
+            example: shown.example.clone(),
+            known: shown.known.clone().filter(|_| all_known),
             known_in: clusters.iter().find_map(|c| c.known_in.clone()),
-            others: smallest.others.clone(),
+            others: shown.others.clone(),
             signatures: clusters.iter().map(member).collect(),
         })
     }
@@ -134,14 +134,28 @@ impl Group {
     }
 }
 
-/// The finding that names a group of signatures, in its order: the first that blames an operator.
-fn named<'a>(clusters: &[&'a Cluster]) -> &'a Finding {
-    &clusters.iter().find(|c| c.example.culprit.is_some()).unwrap_or(&clusters[0]).example
+/// How well a signature stands for its group, the best first. What is new of a cause is what it is shown by, a fault tells more than what
+/// follows from it, and what is small more than what is large.
+fn telling(cluster: &Cluster) -> impl Ord + use<> {
+    let Cluster { known, smallest, example, signature, .. } = cluster;
+    let is_alone = example.culprit.as_ref().map(|culprit| culprit.alone);
+    let unlike = (known.is_some(), smallest.is_none(), example.is_consequence());
+    (unlike, Reverse(is_alone), nodes_left(cluster), signature.clone())
 }
 
-/// Where a group's fault is.
-fn place(clusters: &[&Cluster]) -> String {
-    let finding = named(clusters);
+/// How many nodes a cluster's case has once it is reduced.
+fn nodes_left(cluster: &Cluster) -> usize {
+    let Cluster { example, nodes, .. } = cluster;
+    match (&example.core, &example.culprit) {
+        (Some(core), _) => core.nodes,
+        (None, Some(culprit)) if culprit.alone => 1,
+        (None, _) => *nodes,
+    }
+}
+
+/// Where the fault is of the signature that stands for a group.
+fn place(shown: &Cluster, clusters: &[&Cluster]) -> String {
+    let finding = &shown.example;
     let place = finding.at_fault_when_reduced();
     if let AtFault::Unnoticed(broken) = place
         && clusters.iter().any(|c| c.example.broken.as_ref() != Some(broken))
@@ -149,7 +163,7 @@ fn place(clusters: &[&Cluster]) -> String {
         return Broken { operator: None, ..broken.clone() }.to_string();
     }
     let is_operator = matches!(place, AtFault::Operator(_));
-    let in_context = is_operator && clusters.iter().all(|c| is_in_context(&c.example));
+    let in_context = is_operator && is_in_context(finding);
     if in_context { format!("{place} in context") } else { place.to_string() }
 }
 
@@ -207,8 +221,11 @@ fn headline(message: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use harness::validity::Validity;
-    use oracles::Verdict;
+    use oracles::{Culprit, Verdict};
+    use worker::Stage;
 
     use super::*;
 
@@ -248,10 +265,36 @@ mod tests {
         let all = [cluster("often", 1, Some("here")), cluster("seldom", 2, None), cluster("more", 9, None)];
         let group = Group::of(&all.iter().collect::<Vec<_>>()).expect("a group");
         let signatures: Vec<&str> = group.signatures.iter().map(|member| member.signature.as_str()).collect();
-        assert_eq!(signatures, ["more", "seldom", "often"]);
+        assert_eq!(signatures, ["seldom", "more", "often"]);
         assert_eq!((group.new_signatures().count(), group.new_count()), (2, 11));
         assert_eq!((group.example.detail.as_str(), group.known, group.count), ("seldom", None, 12));
         let known = Group::of(&[&all[0]]).expect("a group");
         assert_eq!(known.known.as_deref(), Some("here"));
+    }
+
+    /// The whole case of the second has fewer nodes, and what follows from the fault is more frequent.
+    #[test]
+    fn a_group_is_called_by_the_finding_whose_case_is_shown() {
+        let culprit = |alone| Some(Culprit { alone, ..Culprit::alone("MatMul", &[]) });
+        let of = |signature: &str, count, culprit: Option<Culprit>, symptom: Symptom| {
+            let mut cluster = cluster(signature, count, None);
+            cluster.example = Finding { culprit, symptom, ..cluster.example };
+            cluster
+        };
+        let refused = Symptom::Rejected { stage: Stage::Run, message: "no such rank".to_owned() };
+        let reason = culprit(false).map(|culprit| Culprit { is_reason: true, ..culprit });
+        let all = [
+            Cluster { nodes: 9, ..of("alone", 1, culprit(true), Symptom::WrongType) },
+            of("in context", 2, culprit(false), Symptom::WrongType),
+            of("later", 3, reason, refused),
+        ];
+        assert!(all[2].example.is_consequence());
+        let group = Group::of(&all.iter().collect::<Vec<_>>()).expect("a group");
+        assert_eq!(group.title(), "engine: MatMul: wrong type or shape");
+        assert_eq!(group.smallest.as_deref(), Some(Path::new("alone")));
+        assert_eq!(group.signatures[0].signature, "alone");
+        let group = Group::of(&[&all[1], &all[2]]).expect("a group");
+        assert_eq!(group.title(), "engine: MatMul in context: wrong type or shape");
+        assert_eq!(group.signatures[0].signature, "in context");
     }
 }

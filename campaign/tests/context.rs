@@ -13,7 +13,7 @@ use harness::reference::Reference;
 use interp::Profile;
 use ir::{Attributes, DType, NodeKind, Operation, Tensor, Type, Value};
 use ops::{Graph, Model, Op};
-use oracles::{Finding, Verdict};
+use oracles::{Culprit, Finding, Symptom, Verdict};
 use triage::blame::{Blamed, blame};
 use triage::invent::UserInputs;
 use triage::reduce::{Budget, Reduction, reduce};
@@ -271,4 +271,37 @@ fn what_does_not_come_again_is_hidden_by_nothing() {
     let target = Target::here(Box::new(OnModels::new(Fickle { was_wrong: false }))).remove(0);
     let (finding, _) = blamed(&target, &model, &inputs);
     assert_eq!(finding.signature().to_string(), "fickle | whole graph | mismatch nan");
+}
+
+/// The wrong type is what its operator does alone, and what a later one makes of it follows from that.
+#[test]
+fn of_two_findings_the_one_that_the_folder_names_first_is_reduced() {
+    let (targets, folder) = ([matrix()], tempfile::tempdir().expect("a folder"));
+    let (model, inputs) = chain(&["Floor", "Abs", "Neg", "Sin"], 4);
+    let reduced = |named: &[Finding]| {
+        let path = saved::save(folder.path(), model.clone(), inputs.clone(), targets[0].profile);
+        let at = path.join("case.json");
+        let mut about: serde_json::Value =
+            serde_json::from_slice(&std::fs::read(&at).expect("a file")).expect("JSON");
+        about["findings"] = serde_json::json!(named);
+        std::fs::write(&at, about.to_string()).expect("a file");
+        let budget = Budget { time: Duration::from_hours(1), tries: 200, jobs: 1 };
+        let given = UserInputs::default();
+        let how = Reduction { targets: &targets, seed: 0, given: &given, budget, stop: &|| false };
+        let reduced = reduce(&path, &folder.path().join("reduced"), &how, &mut |_| {});
+        let reduced = reduced.expect("there is a finding");
+        (reduced.signature, reduced.nodes_before, reduced.nodes_after)
+    };
+    let found = |culprit: &str| {
+        let verdict = Verdict::bug(&targets[0].backend, &targets[0].level, Symptom::WrongType, String::new());
+        let Verdict::Bug(finding) = verdict else { panic!("{verdict:?}") };
+        let operand = Type::new(DType::F32, [4]);
+        Finding { culprit: Some(Culprit::alone(culprit, &[Some(&operand)])), ..*finding }
+    };
+    let later = ("matrix | Abs f32 dense in context | rejected later".to_owned(), 4, 2);
+    assert_eq!(reduced(&[]), later);
+    assert_eq!(reduced(&[found("Abs")]), ("matrix | Abs f32 dense | wrong type".to_owned(), 4, 1));
+    // Of what is not shown any more nothing can be reduced.
+    assert_eq!(reduced(&[found("Sin")]), later);
+    assert_eq!(reduced(&[found("Sin"), found("Abs")]).2, 1);
 }

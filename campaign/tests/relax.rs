@@ -136,7 +136,7 @@ fn what_is_written_up_of_a_model_that_breaks_a_rule_is_asked_again_and_has_both_
     let seen = |engine: Careless| {
         let targets = Target::here(Box::new(engine));
         let findings = Corpus::read(folder.path()).expect("a corpus");
-        let revisited = revisit(&findings, folder.path(), &targets, 1, &|| {}).remove(0);
+        let revisited = revisit(&findings, folder.path(), &targets, 1, &|| false, &|| {}).remove(0);
         let names = in_case(&folder.path().join("careless-1.0/found"), &targets[0]).expect("names");
         (revisited.standing, names)
     };

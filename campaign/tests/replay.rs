@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use backends::engines::models::{OnModels, Runner};
 use harness::Target;
@@ -242,4 +243,25 @@ fn an_engine_that_makes_constants_of_defaults_gets_the_model_without_those_that_
             assert_eq!(outcome(&replayed), (Grade::Pass, ""), "{given:?}");
         }
     }
+}
+
+#[test]
+fn where_it_is_stopped_what_has_run_is_told() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let text = "<ir_version: 10, opset_import: [\"\" : 21]>\nm (float[2] x) => (y) { y = Neg(x) }\n";
+    let cases: Vec<PathBuf> = (0..5).map(|i| folder.path().join(format!("{i}.onnxtxt"))).collect();
+    for case in &cases {
+        fs::write(case, text).expect("a model");
+    }
+    let targets =
+        Target::here(Box::new(OnModels::new(Stands { for_: DType::F64, by: DType::F64, refuses: true })));
+    let done = AtomicUsize::new(0);
+    let stop = || done.load(Ordering::Relaxed) >= 2;
+    let how = Replay { stop: &stop, ..Replay::on(&targets) };
+    let all = replay(&cases, &how, &|| {
+        done.fetch_add(1, Ordering::Relaxed);
+    });
+    assert_eq!((all.cases, all.left_out), (2, 3));
+    assert_eq!(all.not_passing.iter().map(|case| &case.case).collect::<Vec<_>>(), [&cases[0], &cases[1]]);
+    assert_eq!(all.backends["stands:only"].rejected, 2);
 }

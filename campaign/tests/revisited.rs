@@ -69,7 +69,7 @@ fn revisited(odd: Odd, judgement: &str) -> Revisited {
     let folder = corpus(judgement);
     let corpus = Corpus::read(folder.path()).expect("a corpus");
     let targets = Target::here(Box::new(OnModels::new(odd)));
-    let mut all = revisit(&corpus, folder.path(), &targets, 2, &|| {});
+    let mut all = revisit(&corpus, folder.path(), &targets, 2, &|| false, &|| {});
     assert_eq!(all.len(), 1, "the findings of the other engine are not this one's");
     all.remove(0)
 }

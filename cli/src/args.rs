@@ -203,8 +203,9 @@ pub(crate) struct Run {
     /// Case folders, folders that hold them, or models (`.onnx`, or `.onnxtxt` for ONNX's text syntax).
     #[arg(required = true)]
     pub paths: Vec<PathBuf>,
-    /// The backends: interp, cpu, wgpu, rten, tract, ort, oxionnx, openvino, `cmd:./my-runner --flag`; each may name one level, as
-    /// rten:all or `cmd:./my-runner --flag :all`, and wgpu an adapter, as wgpu@llvmpipe or wgpu@0.
+    /// The backends: interp, cpu, wgpu, rten, tract, ort, oxionnx, an adapter (openvino, tvm, iree, onnxruntime, onnxruntime_webgpu,
+    /// onnxruntime_cuda, onnxruntime_web, candle, onnx_reference) or `cmd:./my-runner --flag`; each may name one level, as rten:all or
+    /// `cmd:./my-runner --flag :all`, and wgpu a GPU, as wgpu@llvmpipe or wgpu@0.
     #[arg(long, value_delimiter = ',', value_parser = word(), default_value = "interp", value_name = "BACKENDS")]
     pub on: Vec<String>,
     /// Write each backend's outputs to `DIR/<case>/<backend>/output_N.pb`, and inputs that were made up to

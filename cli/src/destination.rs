@@ -4,13 +4,32 @@ use std::fs;
 use std::io::{ErrorKind, Result, Write};
 use std::path::Path;
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 use tempfile::NamedTempFile;
 
 /// Makes a folder in which files can be made: it may exist and be read-only.
 pub(crate) fn make_writable(folder: &Path) -> Result<()> {
     fs::create_dir_all(folder)?;
     tempfile::Builder::new().prefix(".onnxsmith-").tempfile_in(folder)?.close()
+}
+
+/// Makes sure that a folder holds nothing yet: it is not there, or it is empty. Hidden files do not count.
+pub(crate) fn empty(folder: &Path) -> anyhow::Result<()> {
+    if !folder.is_dir() {
+        return Ok(());
+    }
+    let names = || anyhow::Ok(fs::read_dir(folder)?.collect::<Result<Vec<_>>>()?);
+    let mut names: Vec<String> = names()
+        .with_context(|| format!("cannot list {}", folder.display()))?
+        .iter()
+        .map(|entry| entry.file_name().to_string_lossy().into_owned())
+        .filter(|name| !name.starts_with('.'))
+        .collect();
+    names.sort();
+    match names.first() {
+        Some(first) => bail!("{} is not empty ({first} is in it)", folder.display()),
+        None => Ok(()),
+    }
 }
 
 /// Makes sure that a file can be written. What is in it stays, and none is left behind that was not there: the command may yet fail,
@@ -77,6 +96,17 @@ mod tests {
         }
         assert!(could_be_written(&absent).is_err() && could_be_written(folder.path()).is_err());
         assert_eq!((new.exists(), fs::read_to_string(&old).ok()), (false, Some("a report".to_owned())));
+    }
+
+    #[test]
+    fn a_folder_that_is_not_there_or_holds_hidden_files_alone_is_empty() {
+        let folder = folder();
+        empty(&folder.path().join("absent")).expect("nothing is in it");
+        fs::write(folder.path().join(".keep"), "").expect("a file");
+        empty(folder.path()).expect("nothing that counts is in it");
+        fs::write(folder.path().join("issue.md"), "").expect("a file");
+        let why = empty(folder.path()).expect_err("a file is in it").to_string();
+        assert!(why.contains("issue.md is in it"), "{why}");
     }
 
     #[test]

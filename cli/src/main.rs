@@ -6,6 +6,7 @@ mod board;
 mod bounds;
 mod commands;
 mod destination;
+mod interrupts;
 mod progress;
 mod runtime_dir;
 mod screen;

@@ -3,7 +3,7 @@
 use std::io::{ErrorKind, Write};
 
 use anyhow::Context;
-use present::stderr::readable;
+use present::outside::Outside;
 use serde::Serialize;
 
 use crate::args::Common;
@@ -15,9 +15,9 @@ pub(crate) fn tell(common: Common, what: &str) {
     }
 }
 
-/// Prints a value as the command's one JSON object.
+/// Prints a value as the command's one JSON object, its keys in the order of the alphabet.
 pub(crate) fn json(value: &impl Serialize) -> anyhow::Result<()> {
-    print(&serde_json::to_string_pretty(value)?)
+    print(&serde_json::to_string_pretty(&serde_json::to_value(value)?)?)
 }
 
 /// Prints text as the command's result, as it is: a program may read it.
@@ -40,7 +40,7 @@ const LONGEST: usize = 2000;
 
 /// Text as it may go to a terminal: what engines and models say in it moves no cursor, and no line goes on for pages.
 fn harmless(text: &str) -> String {
-    let text = readable(text);
+    let text = Outside(text).lines();
     let each = text.split('\n').map(|line| match line.char_indices().nth(LONGEST) {
         None => line.to_owned(),
         Some((end, _)) => format!("{} … and {} characters more", &line[..end], line[end..].chars().count()),

@@ -126,6 +126,19 @@ fn a_campaign_is_never_mixed_with_another() {
     assert_eq!(report(at, "out"), before);
 }
 
+/// Trying an engine takes minutes.
+#[test]
+fn another_campaign_is_refused_before_anything_is_tried() {
+    let folder = tempfile::tempdir().expect("a folder");
+    succeed(folder.path(), &["--out", "out", "--cases", "4"]);
+    let args = ["fuzz", "--on", "rten", "--ops", "Sign", "--cases", "4", "--out", "out", "--resume"];
+    let mut command = Command::new(env!("CARGO_BIN_EXE_onnxsmith"));
+    let output = command.args(args).current_dir(folder.path()).output().expect("the program starts");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.code() == Some(2) && said.contains("only there cpu:default"), "{said}");
+    assert!(!said.contains("trying"), "{said}");
+}
+
 #[test]
 fn without_out_each_campaign_has_a_folder_of_its_own() {
     let folder = tempfile::tempdir().expect("a folder");

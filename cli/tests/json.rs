@@ -169,7 +169,11 @@ fn printed(folder: &Path, args: &[&str]) -> Value {
     let output = program::onnxsmith(folder, &[args, &["--json", "--quiet"]].concat());
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(matches!(output.status.code(), Some(0 | 1)), "{args:?}: {said}");
-    serde_json::from_slice(&output.stdout).expect("one JSON object")
+    let value: Value = serde_json::from_slice(&output.stdout).expect("one JSON object");
+    let sorted = serde_json::to_string_pretty(&value).expect("JSON");
+    let is_sorted = String::from_utf8_lossy(&output.stdout).trim_end() == sorted;
+    assert!(is_sorted, "{args:?} prints keys in another order than that of the alphabet");
+    value
 }
 
 /// Asserts that what commands print is what the tables of these sections say.

@@ -75,6 +75,42 @@ fn the_values_on_which_a_model_is_wrong_are_given_as_to_run() {
     assert!(output.status.code() == Some(2) && said.contains("no open size `m`"), "{said}");
 }
 
+/// A case that comes with data, on which nothing is wrong.
+#[test]
+fn a_value_takes_the_place_of_a_cases_own_in_every_command() {
+    let folder = large_softplus();
+    let ran = |command: &str, more: &[&str]| {
+        let args = [&[command, "case"][..], more, &["--quiet"]].concat();
+        let output = onnxsmith(folder.path(), &args);
+        (output.status.code(), String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned())
+    };
+    let made = onnxsmith(folder.path(), &["show", "m.onnxtxt", "--dim", "n=1", "--out", "case", "--quiet"]);
+    assert_eq!(made.status.code(), Some(0), "{}", String::from_utf8_lossy(&made.stderr));
+    let given = |name: &'static str| ["--on", "rten:none", "--input", name];
+    assert_eq!(ran("run", &given("x=x.npy")[..2]).0, Some(0));
+    for command in ["run", "blame"] {
+        let (code, said) = ran(command, &given("x=x.npy"));
+        assert_eq!(code, Some(1), "{command}: {said}");
+    }
+    assert_eq!(ran("reduce", &given("x=x.npy")).0, Some(0));
+    assert_eq!(ran("show", &["--input", "x=x.npy", "--out", "other"]).0, Some(0));
+    let other = onnxsmith(folder.path(), &["run", "other", "--on", "rten:none", "--quiet"]);
+    assert_eq!(other.status.code(), Some(1), "what is given is in the case that is written");
+    for command in ["run", "blame", "reduce", "show"] {
+        let on = if command == "show" { 2 } else { 0 };
+        for (more, told) in [
+            (given("nosuch=x.npy"), "no input `nosuch`; it has: x"),
+            (["--on", "rten:none", "--dim", "n=1"], "the case has its own data"),
+        ] {
+            let (code, said) = ran(command, &more[on..]);
+            assert!(
+                code == Some(2) && said.contains(told) && !said.contains("cannot be used:"),
+                "{command}: {said}"
+            );
+        }
+    }
+}
+
 #[test]
 fn where_nothing_is_wrong_it_says_what_to_give() {
     let folder = large_softplus();

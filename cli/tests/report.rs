@@ -78,3 +78,22 @@ fn each_case_counts_once_for_each_target_and_what_is_new_comes_last() {
     let said = String::from_utf8_lossy(&resumed.stdout).into_owned();
     assert!(said.contains("s of CPU by this command alone"), "{said}");
 }
+
+/// What is shown of a finding is what its case was reduced to.
+#[test]
+fn every_form_points_at_the_reduced_case_and_issues_are_not_mixed() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = folder.path();
+    let ran = onnxsmith(at, &[SIGN, &["--cases", "20", "--junit", "junit.xml"]].concat());
+    let said = String::from_utf8_lossy(&ran.stdout).into_owned();
+    let case = said.lines().last().map(str::trim).expect("a case");
+    assert!(case.ends_with("-alone"), "{said}");
+    let junit = fs::read_to_string(at.join("junit.xml")).expect("a file");
+    assert!(junit.contains(&format!("onnxsmith run {case} --on rten:")), "{junit}");
+
+    let report = || onnxsmith(at, &["report", "out", "--markdown", "issues"]);
+    assert_eq!(report().status.code(), Some(1));
+    let again = report();
+    let said = String::from_utf8_lossy(&again.stderr).into_owned();
+    assert!(again.status.code() == Some(2) && said.contains("issues is not empty (rten-sign-"), "{said}");
+}

@@ -80,6 +80,7 @@ fn wrong_usage_exits_with_2_and_names_the_thing() {
         (&["blame", "text.onnx", "--on", "cpu"], &["text.onnx is not judged: invalid model:"]),
         (&["run", "good", "--out", "file"], &["file", "--out takes a folder"]),
         (&["run", "good", "--junit", "absent/x.xml"], &["absent/x.xml", "a folder that exists"]),
+        (&["run", "good", "--junit", "-"], &["--junit takes a file", "/dev/stdout"]),
         (&["run", "good", "--rtol=-1"], &["-1", "not negative"]),
         (&["run", "good", "--atol", "nan"], &["nan", "not negative"]),
         (&["run", "good", "--timeout", "0s"], &["0s", "10s"]),
@@ -125,6 +126,8 @@ fn wrong_usage_exits_with_2_and_names_the_thing() {
         (&["fuzz", "--level", "violate", "--alpha", "0.1"], &["--alpha", "--level adaptive"]),
         (&["fuzz", "--rules", "cycle"], &["--rules", "--level violate"]),
         (&["fuzz", "--relations", "fence"], &["relations mean nothing", "metamorphic"]),
+        (&["fuzz", "--known", "absent.toml"], &["--known", "absent.toml", "No such file"]),
+        (&["corpus"], &["no folder corpus", "a checkout"]),
         (&["fuzz", "--cases", "0"], &["--cases", "1 or more"]),
         (&["fuzz", "--time", "0s"], &["0s", "no time"]),
         (&["fuzz", "--max-flops", "0"], &["--max-flops", "1 or more"]),
@@ -150,6 +153,7 @@ fn wrong_usage_exits_with_2_and_names_the_thing() {
         for part in *wanted {
             assert!(part.split('|').any(|p| said.contains(p)), "{args:?} does not say {part}: {said}");
         }
+        assert!(!folder.path().join("-").exists(), "{args:?} writes a file that is called -");
         assert!(said.matches("(os error").count() <= 1, "{args:?} says the cause twice: {said}");
     }
 }

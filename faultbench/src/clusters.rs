@@ -11,7 +11,7 @@ use std::{fs, thread};
 
 use anyhow::{Context, Result, ensure};
 use campaign::fuzz::{Plan, fuzz};
-use campaign::store::Identity;
+use campaign::store::{Beside, Identity};
 use campaign::{Shard, Store};
 use graphgen::Settings;
 use harness::evaluated::Evaluated;
@@ -142,7 +142,8 @@ fn saved(findings: &Path) -> Result<Vec<PathBuf>> {
     for signature in fs::read_dir(findings)? {
         for case in fs::read_dir(signature?.path())? {
             let path = case?.path();
-            if !["-alone", "-reduced"].iter().any(|end| path.to_string_lossy().ends_with(end)) {
+            let is_beside = |beside: &Beside| path.to_string_lossy().ends_with(beside.suffix());
+            if !Beside::ALL.iter().any(is_beside) {
                 cases.push(path);
             }
         }

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use backends::engines::adapters::{self, Adapter};
 use graphgen::Settings;
 use interp::{Profile, Tier};
 use ir::{DType, Interface, NodeId, Tensor};
@@ -92,6 +93,17 @@ pub enum OpenError {
         /// The engine without it.
         engine: String,
     },
+    /// There is no program of an adapter of this repository.
+    #[error(
+        "the adapter `{}` is not here: it is in a checkout of onnxsmith, which the variable {} names; there, `{}` installs what it needs",
+        adapter.name,
+        worker::HOME_VARIABLE,
+        adapter.set_up
+    )]
+    Elsewhere {
+        /// The adapter.
+        adapter: Adapter,
+    },
     /// There is no such backend.
     #[error(
         "there is no backend `{name}`; there are {REFERENCE}, {}, the NAME of each adapters/NAME_runner* of this \
@@ -160,7 +172,10 @@ pub fn open(name: &str, limits: &Limits) -> Result<Vec<Target>, OpenError> {
 fn spec(backend: &str) -> Result<EngineSpec, OpenError> {
     if backend != REFERENCE {
         return EngineSpec::parse(backend, backends::engines::all()).map_err(|e| match e {
-            worker::WorkerError::UnknownEngine { name } => OpenError::Unknown { name },
+            worker::WorkerError::UnknownEngine { name } => match adapters::find(&name) {
+                Some(adapter) => OpenError::Elsewhere { adapter },
+                None => OpenError::Unknown { name },
+            },
             e => e.into(),
         });
     }

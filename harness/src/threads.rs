@@ -12,11 +12,22 @@ pub fn all() -> usize {
 
 /// Does something with each item, first come, first served. The results are in the order of the items, whatever the number of threads.
 pub fn each<T: Sync, R: Send>(threads: usize, items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
+    each_until(threads, items, || false, work)
+}
+
+/// Does something with each item, in their order, until `stop` says so. Items that have been begun are finished: there are results for the
+/// first so many.
+pub fn each_until<T: Sync, R: Send>(
+    threads: usize,
+    items: &[T],
+    stop: impl Fn() -> bool + Sync,
+    work: impl Fn(&T) -> R + Sync,
+) -> Vec<R> {
     let (next, done) = (AtomicUsize::new(0), Mutex::new(BTreeMap::new()));
     std::thread::scope(|scope| {
         for _ in 0..threads.clamp(1, items.len().max(1)) {
             scope.spawn(|| {
-                loop {
+                while !stop() {
                     let index = next.fetch_add(1, Ordering::Relaxed);
                     let Some(item) = items.get(index) else { break };
                     let result = work(item);
@@ -108,6 +119,18 @@ mod tests {
             assert!(squares.iter().zip(0..).all(|(&square, x)| square == x * x), "{threads}");
         }
         assert!(each(3, &[0; 0], |x| *x).is_empty());
+    }
+
+    #[test]
+    fn where_it_stops_the_first_so_many_are_done() {
+        let (items, begun): (Vec<u64>, _) = ((0..100).collect(), AtomicUsize::new(0));
+        let stop = || begun.load(Ordering::Relaxed) >= 10;
+        let done = each_until(4, &items, stop, |x| {
+            begun.fetch_add(1, Ordering::Relaxed);
+            *x
+        });
+        assert!((10..=13).contains(&done.len()), "{}", done.len());
+        assert_eq!(done, items[..done.len()]);
     }
 
     #[test]

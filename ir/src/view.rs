@@ -129,13 +129,14 @@ fn title<O: Operation>(kind: &NodeKind<O>, functions: &[Function<O>]) -> String 
     }
 }
 
-/// A DOT string; lines are centred.
+/// A DOT string; lines are centred. Graphviz reads entities of HTML in it.
 fn quoted(text: &str) -> impl Display {
     fmt::from_fn(move |f| {
         f.write_char('"')?;
         for c in text.chars() {
             match c {
                 '"' | '\\' => write!(f, "\\{c}")?,
+                '&' => f.write_str("&amp;")?,
                 '\n' => f.write_str("\\n")?,
                 c if c.is_control() => f.write_char(char::REPLACEMENT_CHARACTER)?,
                 c => f.write_char(c)?,
@@ -151,6 +152,11 @@ mod tests {
 
     use super::*;
     use crate::{DType, Type};
+
+    #[test]
+    fn a_name_is_shown_as_it_is() {
+        assert_eq!(quoted("y</td>&amp;").to_string(), "\"y</td>&amp;amp;\"");
+    }
 
     #[test]
     fn every_use_is_an_edge_and_dangling_ones_are_not() {

@@ -13,9 +13,10 @@ use oracles::Finding;
 
 use crate::shell;
 use campaign::group::Group;
-use campaign::store::Identity;
+use campaign::store::{Beside, Identity};
 use harness::case;
 use triage::folder::{About, ZeroSign};
+use triage::reduce::SUFFIX;
 
 /// A saved case with its finding.
 #[derive(Debug)]
@@ -53,8 +54,12 @@ pub enum NoEvidence {
     Unreadable(#[from] onnx::Error),
 }
 
-/// What the folders of one case end in: from what tends to be small to the case itself.
-const FORMS: [&str; 5] = ["-alone-reduced", "-reduced-reduced", "-reduced", "-alone", ""];
+/// What the folders of one case end in: from what tends to be small, where `reduce` has made something of what was saved, to the case itself.
+fn forms() -> Vec<String> {
+    let saved = Beside::ALL.map(Beside::suffix);
+    let again = saved.iter().map(|saved| format!("{saved}{SUFFIX}"));
+    again.chain(saved.iter().rev().map(|saved| (*saved).to_owned())).chain([String::new()]).collect()
+}
 
 fn tensor(value: &NamedDatum) -> Option<(&str, &Tensor)> {
     Some((value.name.as_str(), value.datum.tensor()?))
@@ -65,7 +70,8 @@ impl Evidence {
     pub fn of(group: &Group, campaign: &Path, identity: &Identity) -> Result<Self, NoEvidence> {
         let saved = group.smallest.as_ref().ok_or(NoEvidence::NotSaved)?;
         let base = resolve(campaign, saved);
-        let forms = FORMS.iter().map(|form| with_suffix(&base, form)).filter(|folder| folder.is_dir());
+        let forms =
+            forms().into_iter().map(|form| with_suffix(&base, &form)).filter(|folder| folder.is_dir());
         let mut read = Vec::new();
         for folder in forms {
             let case = CaseFolder::read(&folder)?;
@@ -83,7 +89,10 @@ impl Evidence {
             group.signatures.iter().any(|member| member.signature == signature)
         };
         // What is saved beside a case has the finding of that case, in the numbers of what it was reduced to.
-        let own = about.findings.iter().find(|f| is_here(f)).or(about.findings.first());
+        let is_shown = |f: &&Finding| f.signature() == group.example.signature();
+        let findings = &about.findings;
+        let own = findings.iter().find(is_shown).or_else(|| findings.iter().find(|f| is_here(f)));
+        let own = own.or(findings.first());
         let finding = own.unwrap_or(&group.example).clone();
         let target = format!("{}:{}", finding.backend, finding.level);
         let on = harness::target::on(identity.engine(&group.backend), &finding.level);

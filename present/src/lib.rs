@@ -19,14 +19,16 @@
 //! | [`table`] | operators × dtypes × backends |
 //! | [`written_out`] | the operators that are read by writing them out in others |
 //! | [`shell`] | commands for a person to paste |
-//! | [`stderr`] | what an engine wrote to its standard error, for people |
+//! | [`junit`] | results as CI systems show them |
+//! | [`outside`] | text from outside, as each place can show it |
 
 pub mod evidence;
 pub mod issue;
+pub mod junit;
 pub mod others;
+pub mod outside;
 pub mod page;
 pub mod shell;
-pub mod stderr;
 pub mod sweep;
 pub mod table;
 pub mod written_out;

@@ -21,6 +21,8 @@ use triage::folder::Saved;
 
 const NAME: &str = "</text><script>alert(1)</script>";
 const OUTPUT: &str = "</text><script>alert(2)</script>";
+/// What moves a cursor, colours what follows or turns its order.
+const STEERING: &str = "\u{1b}[1m\u{202e}\u{7}";
 
 /// A case whose input and output have a name that is markup, with a finding on it.
 fn evil(folder: &Path) -> Group {
@@ -74,12 +76,12 @@ fn evil(folder: &Path) -> Group {
     };
     let place = PathBuf::from("findings/0/case-7");
     saved.write(&folder.join(&place)).expect("it is written");
-    let signature = finding.signature().to_string();
+    let signature = format!("{}{STEERING}", finding.signature());
     let member = Member { signature, count: 2, smallest: Some(place.clone()), known: Some(name.to_owned()) };
     Group {
         backend: name.to_owned(),
-        place: name.to_owned(),
-        does: name.to_owned(),
+        place: format!("{name}{STEERING}"),
+        does: format!("{name}{STEERING}"),
         count: 2,
         smallest: Some(place),
         reduced: None,
@@ -149,7 +151,7 @@ fn names_are_text_and_nothing_is_loaded() {
     assert!(!text.contains("<script"), "a name is markup: {text}");
     assert!(text.matches("&lt;script&gt;").count() > 15, "names are missing: {text}");
     assert!(text.contains("Standard error (3 lines)") && !text.contains("[31m"), "{text}");
-    assert!(!text.contains('\u{1b}') && !text.contains('\u{202e}'), "a control character is shown: {text}");
+    assert!(!text.contains(['\u{1b}', '\u{202e}', '\u{7}']), "a control character is shown: {text}");
     assert!(text.contains("and not met (1)"), "{text}");
     assert!(text.contains("class=\"op culprit\"") && text.contains("element 1 of "), "{text}");
     for reference in ["http:", "https:", "src=", "@import", "url(", "<link", "<iframe", "javascript:"] {
@@ -169,6 +171,7 @@ fn an_issue_is_complete_and_names_are_no_markup_there() {
         assert!(written.join(file).is_file(), "there is no {file}");
     }
     let text = std::fs::read_to_string(written.join("issue.md")).expect("a text");
+    assert!(!text.contains(['\u{1b}', '\u{202e}', '\u{7}']), "a control character is told: {text}");
     let (told, said) = text.split_once("## Standard error").expect("what the engine said");
     // The fence is longer than what is in it.
     let inside = said.strip_prefix("\n\n````text\n").and_then(|said| said.strip_suffix("\n````\n"));

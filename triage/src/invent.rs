@@ -22,6 +22,8 @@ use ops::Model;
 use rand::RngExt;
 use serde::Serialize;
 
+use crate::inputs::Dear;
+pub(crate) use given::replacing;
 use given::{of_model, only_tensors};
 use harness::reference::Spent;
 use harness::{case, reference};
@@ -100,13 +102,17 @@ pub enum NoInputs {
 /// Invents inputs for a model that comes without. If the model is too large for a value search they are
 /// random, and the reference's evaluation tells whether the model is defined on them. Declared shapes that
 /// the model does not keep are removed from it.
-pub fn invent(folder: &mut CaseFolder, given: &UserInputs, seed: u64) -> Result<Invented, NoInputs> {
+pub(crate) fn invent(folder: &mut CaseFolder, given: &UserInputs, seed: u64) -> Result<Invented, NoInputs> {
     invented(folder, given, seed, Dear::Refuse)
 }
 
 /// Invents inputs for a model that comes without. The model may be too large for the reference as well; then
 /// nobody knows whether it is defined on them.
-pub fn invent_any(folder: &mut CaseFolder, given: &UserInputs, seed: u64) -> Result<Invented, NoInputs> {
+pub(crate) fn invent_any(
+    folder: &mut CaseFolder,
+    given: &UserInputs,
+    seed: u64,
+) -> Result<Invented, NoInputs> {
     invented(folder, given, seed, Dear::Draw)
 }
 
@@ -116,13 +122,19 @@ pub fn open_sizes(folder: &CaseFolder) -> Result<BTreeSet<String>, onnx::Error> 
     Ok(import::inputs(&program)?.iter().flat_map(InputType::open).collect())
 }
 
-/// What to do about a model that is too large for the reference.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Dear {
-    /// Nothing.
-    Refuse,
-    /// Leave its inputs as they are drawn.
-    Draw,
+/// Requires that what is given is about a model that comes without inputs.
+pub(crate) fn fits(folder: &CaseFolder, given: &UserInputs) -> Result<(), NoInputs> {
+    let program = folder.decode().and_then(Program::read)?;
+    let program = program.without_overridden_defaults(|name| given.is_about(name)).unwrap_or(program);
+    let inputs = import::inputs(&program)?;
+    let given = given.settled(&inputs)?.bound(&inputs)?;
+    of_model(&given, &program, &inputs, &open(&inputs, &given))
+}
+
+/// The sizes that the inputs leave open that are not given.
+fn open(inputs: &[InputType], given: &UserInputs) -> BTreeSet<String> {
+    let are_open = inputs.iter().filter(|input| !given.inputs.contains_key(&input.name));
+    are_open.flat_map(InputType::open).collect()
 }
 
 fn invented(
@@ -158,11 +170,7 @@ fn of_program(program: &Program, given: &UserInputs, seed: u64, dear: Dear) -> R
     let stream = Stream::new(seed).child("run");
     let inputs = import::inputs(program)?;
     let given = &given.settled(&inputs)?.bound(&inputs)?;
-    let open: BTreeSet<String> = inputs
-        .iter()
-        .filter(|input| !given.inputs.contains_key(&input.name))
-        .flat_map(InputType::open)
-        .collect();
+    let open = open(&inputs, given);
     of_model(given, program, &inputs, &open)?;
     only_tensors(&inputs, given)?;
     let undrawn = if open.is_empty() { case::trace(program, &given.inputs).ok() } else { None };

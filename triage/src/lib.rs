@@ -39,7 +39,8 @@
 //! | [`mod@reduce`] | the smallest case with the same finding: `onnxsmith reduce` |
 //! | [`smaller`] | the smaller case that is saved beside a finding |
 //! | [`folder`] | a case as a folder, with what is known about it |
-//! | [`mod@invent`] | inputs for a model that comes without |
+//! | [`inputs`](mod@inputs) | the inputs that a case is run on |
+//! | [`invent`] | inputs for a model that comes without |
 //! | [`stored`] | saved cases of any kind, read and found |
 //! | [`known`] | known findings: lists of them, and each as it is written up |
 
@@ -51,6 +52,7 @@ pub mod doubted;
 pub mod folder;
 mod forms;
 mod idle;
+pub mod inputs;
 pub mod invent;
 pub mod judged;
 pub mod known;
@@ -69,5 +71,4 @@ mod wrong_type;
 
 pub use forms::{TargetProgram, meaning};
 pub use idle::NotRun;
-pub use invent::invent;
 pub use reduce::reduce;

@@ -29,7 +29,8 @@ use crate::allowance::allowed;
 use crate::composite::{self, Composite, composites_with};
 use crate::forms;
 use crate::idle::NotRun;
-use crate::invent::{DrawnInputs, Invented, NoInputs, UserInputs, invent_any};
+use crate::inputs::{CaseInputs, Dear, inputs};
+use crate::invent::{DrawnInputs, NoInputs, UserInputs};
 use crate::stored;
 use harness::isolate::Isolated;
 use harness::reference::Large;
@@ -97,14 +98,12 @@ impl From<onnx::Error> for LocalError {
 }
 
 impl Subject {
-    /// The model of a saved case with its first data set, or a lone model with inputs that are given or found.
+    /// The model of a saved case with its first data set, or a lone model with inputs that are found; given ones take the place of both.
     pub fn read(path: &Path, given: &UserInputs, seed: u64) -> Result<Self, LocalError> {
         let mut folder = stored::read(path)?;
-        let Invented { set, drawn, misdeclared } = match folder.sets.first() {
-            Some(set) => Invented { set: set.clone(), ..Invented::default() },
-            None => invent_any(&mut folder, given, seed)?,
-        };
-        let known = set.inputs.into_iter().map(|input| (input.name, input.datum)).collect();
+        let CaseInputs { sets, drawn, misdeclared, .. } = inputs(&mut folder, given, seed, Dear::Draw)?;
+        let first = sets.into_iter().next().unwrap_or_default();
+        let known = first.inputs.into_iter().map(|input| (input.name, input.datum)).collect();
         let program = folder.decode().and_then(Program::read)?;
         let plainer = forms::without_overridden_defaults(&program, &known);
         let plainer = plainer.map(|program| onnx::encode(&program.write()).into());

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
+use ir::{DType, Wanted};
 use onnxsmith_worker::{Case, EngineSpec, Fault, Limits, Outcome, Source, Worker, WorkerError};
 
 /// Just enough of numpy for a case without inputs and outputs. It prints while it is imported, as libraries do.
@@ -117,6 +118,19 @@ fn what_is_printed_does_not_get_between_the_frames() {
         }
         assert!(!run.stderr.contains("at import"), "it was said before the case: {}", run.stderr);
     }
+}
+
+/// The runtime gives nothing here.
+#[test]
+fn an_output_that_a_runtime_has_lost_is_left_out() {
+    if !has_python() {
+        return;
+    }
+    let folder = runner();
+    let mut worker = Worker::start(spec(folder.path()), Limits::default()).expect("it shakes hands");
+    let (model, outputs) = (Source::Message(b"take"), [Wanted::tensor("y", DType::F32)]);
+    let run = worker.run(&Case { model, level: "default", inputs: &[], outputs: &outputs }).expect("it runs");
+    assert_eq!(run.outcome, Outcome::Outputs(Vec::new()));
 }
 
 /// The memory of a worker has a limit that is ours, so that a runtime beyond it has refused nothing; and a panic is no end of the process.

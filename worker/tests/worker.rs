@@ -117,6 +117,29 @@ fn values_of_every_kind_come_back_in_parts() {
     }
 }
 
+/// It gives its inputs, and what is asked for besides it does not have.
+#[test]
+fn an_output_that_is_left_out_is_an_answer_and_one_that_nobody_asked_for_is_none() {
+    let mut worker = Worker::start(spec("echo"), limits()).unwrap();
+    let x = Tensor::from_f64_fn(&Type::new(DType::F32, [3]), |i| i as f64);
+    let inputs = ["x", "y"].map(|name| (name.to_owned(), x.clone()));
+    let inputs = Datum::of_tensors(&inputs);
+    let mut outcome = |given: &[&str], asked: &[&str]| {
+        let inputs: Vec<_> = inputs.iter().filter(|(name, _)| given.contains(name)).cloned().collect();
+        let outputs: Vec<Wanted> = asked.iter().map(|name| Wanted::tensor(*name, DType::F32)).collect();
+        let model = Source::Message(b"echo");
+        worker.run(&Case { model, level: "none", inputs: &inputs, outputs: &outputs }).unwrap().outcome
+    };
+    for given in [&["x"][..], &["y"], &[], &["x", "y"]] {
+        let Outcome::Outputs(outputs) = outcome(given, &["x", "y"]) else { panic!("{given:?}") };
+        assert_eq!(outputs.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>(), given);
+    }
+    for (given, asked) in [(&["x", "y"][..], &["x"][..]), (&["x", "y"], &["y", "x"]), (&["x"], &["z"])] {
+        let outcome = outcome(given, asked);
+        assert!(matches!(&outcome, Outcome::Fault(Fault::Garbage { .. })), "{given:?}: {outcome:?}");
+    }
+}
+
 #[test]
 fn a_worker_that_names_no_kinds_is_sent_tensors_alone() {
     // It dies of whatever it is sent.

@@ -67,11 +67,10 @@ impl Engine for Runtime {
             case.tensors()?.into_iter().map(|(name, tensor)| Ok((name.to_owned(), native(name, tensor)?)));
         let inputs = inputs.collect::<Result<HashMap<String, Candle>, EngineError>>()?;
         let mut outputs = candle_onnx::simple_eval(&model, inputs).map_err(|e| error(&e))?;
-        let wanted = case.outputs.iter().map(|Wanted { name, dtype, .. }| {
-            let output = outputs.remove(name);
-            let output =
-                output.ok_or_else(|| EngineError::Run(format!("the model has no output `{name}`")))?;
-            Ok((name.clone(), tensor(&output, *dtype).map_err(|e| error(&e))?.into()))
+        let wanted = case.outputs.iter().filter_map(|Wanted { name, dtype, .. }| {
+            let output = outputs.remove(name)?;
+            let output = tensor(&output, *dtype).map_err(|e| error(&e));
+            Some(output.map(|tensor| (name.clone(), tensor.into())))
         });
         wanted.collect()
     }

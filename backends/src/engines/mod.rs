@@ -4,6 +4,7 @@
 //! model's, the adapter says so in its [`Description`](worker::Description) and converts both ways, so
 //! that an oracle can allow for it. Foreign runtimes are behind cargo features.
 
+pub mod adapters;
 pub mod gpu;
 pub mod models;
 #[cfg(feature = "ort")]

@@ -87,7 +87,7 @@ fn inputs<'t>(
     model.graph.variables().map(|(_, name, _)| input(name)).collect()
 }
 
-/// The outputs that a case asks for, of those of a model.
+/// The outputs that a case asks for, of those of a model. What a runner of ours lacks is a mistake of ours, and no answer.
 fn wanted(case: &Case, model: &Model, outputs: Vec<Tensor>) -> Result<Vec<(String, Datum)>, EngineError> {
     let mut by_name: BTreeMap<String, Tensor> =
         model.graph.outputs.iter().map(|o| o.name.clone()).zip(outputs).collect();

@@ -58,12 +58,9 @@ impl Engine for Tract {
         let (names, plan, order) = self.load(case, &inputs)?;
         let inputs = order.into_iter().map(|i| TValue::from(inputs[i].clone())).collect();
         let outputs = plan.run(inputs).map_err(run_error)?;
-        let wanted = case.outputs.iter().map(|Wanted { name, dtype, .. }| {
-            let position = names.iter().position(|n| n == name);
-            let output = position.and_then(|i| outputs.get(i));
-            let output =
-                output.ok_or_else(|| EngineError::Run(format!("the model has no output `{name}`")))?;
-            Ok((name.clone(), tensor(name, output, *dtype)?.into()))
+        let wanted = case.outputs.iter().filter_map(|Wanted { name, dtype, .. }| {
+            let output = outputs.get(names.iter().position(|n| n == name)?)?;
+            Some(tensor(name, output, *dtype).map(|tensor| (name.clone(), tensor.into())))
         });
         wanted.collect()
     }

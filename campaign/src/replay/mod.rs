@@ -31,9 +31,11 @@ use harness::target::Target;
 use harness::threads;
 use harness::validity::Relaxed;
 use triage::folder::{About, DERIVED};
+use triage::inputs::{CaseInputs, Dear, inputs, misfit};
 pub use triage::invent::UserInputs;
 use triage::invent::{DrawnInputs, NoInputs};
 use triage::oracle::{NoReplay, Oracles};
+use triage::reduce::Stop;
 use triage::whole::NO_OUTPUTS;
 use triage::{NotRun, invent, oracle, stored};
 use worker::WorkerError;
@@ -51,10 +53,12 @@ pub struct Replay<'a> {
     pub tolerance: Option<Tolerance>,
     /// The seed for inputs of models that come without.
     pub seed: u64,
-    /// What is given of these inputs.
+    /// What is given of the inputs.
     pub given: UserInputs,
     /// Who judges. Oracles besides the reference ask all their questions that apply.
     pub oracles: Oracles,
+    /// Whether to end early. Cases that have been begun are finished.
+    pub stop: Stop<'a>,
 }
 
 impl<'a> Replay<'a> {
@@ -68,6 +72,7 @@ impl<'a> Replay<'a> {
             seed: 0,
             given: UserInputs::default(),
             oracles: Oracles::default(),
+            stop: &|| false,
         }
     }
 }
@@ -76,14 +81,15 @@ impl<'a> Replay<'a> {
 pub fn replay(cases: &[PathBuf], how: &Replay<'_>, on_case: &(dyn Fn() + Sync)) -> Replayed {
     let named: Vec<(&PathBuf, PathBuf)> = cases.iter().zip(names(cases)).collect();
     let of_some = if cases.len() > 1 { sizes_of_some(cases, &how.given) } else { BTreeSet::new() };
-    let done = threads::each(how.jobs, &named, |(path, name)| {
+    let done = threads::each_until(how.jobs, &named, how.stop, |(path, name)| {
         let ran = one(path, name, how, &of_some);
         on_case();
         ran
     });
     let version = |target: &Target| (target.name(), target.description().version.clone());
     let versions = how.targets.iter().map(version).collect();
-    let mut all = Replayed { cases: cases.len() as u64, versions, ..Replayed::default() };
+    let left_out = (cases.len() - done.len()) as u64;
+    let mut all = Replayed { cases: done.len() as u64, left_out, versions, ..Replayed::default() };
     for (case, CaseResult { judged, asked, unknown, not_run, drawn, misdeclared }) in cases.iter().zip(done) {
         for (target, judgement) in how.targets.iter().zip(judged) {
             all.add(case.clone(), target.name(), judgement);
@@ -162,12 +168,28 @@ fn names(paths: &[PathBuf]) -> Vec<PathBuf> {
     (0..paths.len()).map(|i| last(i, lengths[i]).iter().collect()).collect()
 }
 
+/// The cases of which something is given that is not about them, with why.
+pub fn misfits<'c>(cases: &'c [PathBuf], given: &UserInputs) -> Vec<(&'c Path, NoInputs)> {
+    if given.is_empty() {
+        return Vec::new();
+    }
+    let of_some = if cases.len() > 1 { sizes_of_some(cases, given) } else { BTreeSet::new() };
+    let misfit = |path: &'c PathBuf| {
+        let folder = stored::read(path).ok()?;
+        misfit(&folder, &given_of(&folder, given, &of_some)).map(|why| (path.as_path(), why))
+    };
+    cases.iter().filter_map(misfit).collect()
+}
+
 /// The names of given sizes that some of several models leave open: the others need not.
 fn sizes_of_some(cases: &[PathBuf], given: &UserInputs) -> BTreeSet<String> {
     if given.sizes.is_empty() {
         return BTreeSet::new();
     }
-    let open = |path: &PathBuf| invent::open_sizes(&stored::read(path).ok()?).ok();
+    let open = |path: &PathBuf| {
+        let folder = stored::read(path).ok().filter(|folder| folder.sets.is_empty())?;
+        invent::open_sizes(&folder).ok()
+    };
     cases.iter().filter_map(open).flatten().filter(|name| given.sizes.contains_key(name)).collect()
 }
 
@@ -177,7 +199,12 @@ fn given_of<'g>(
     given: &'g UserInputs,
     of_some: &BTreeSet<String>,
 ) -> Cow<'g, UserInputs> {
-    let open = if of_some.is_empty() { None } else { invent::open_sizes(folder).ok() };
+    let open = match (of_some.is_empty(), folder.sets.is_empty()) {
+        (true, _) => None,
+        (false, true) => invent::open_sizes(folder).ok(),
+        // Its data says all sizes.
+        (false, false) => Some(BTreeSet::new()),
+    };
     let Some(open) = open else { return Cow::Borrowed(given) };
     let mut given = given.clone();
     given.sizes.retain(|name, _| open.contains(name) || !of_some.contains(name));
@@ -201,22 +228,18 @@ fn one(path: &Path, name: &Path, how: &Replay<'_>, of_some: &BTreeSet<String>) -
         let asked = how.targets.iter().map(|target| ask(&folder, relaxed, target).with_time_of(target));
         return CaseResult::of(asked.collect());
     }
-    let mut sets = folder.sets.clone();
-    let (mut drawn, mut misdeclared) = (DrawnInputs::default(), None);
-    if sets.is_empty() {
-        let given = given_of(&folder, &how.given, of_some);
-        match invent::invent(&mut folder, &given, how.seed) {
-            Ok(invented) => {
-                if let Some(Err(e)) = how.out.map(|out| written::inputs(&out.join(name), &invented.set)) {
-                    return everywhere(Judgement::trouble(&format_args!(
-                        "the inputs cannot be written: {e}"
-                    )));
-                }
-                sets.push(invented.set);
-                (drawn, misdeclared) = (invented.drawn, invented.misdeclared);
-            }
+    let given = given_of(&folder, &how.given, of_some);
+    let CaseInputs { sets, drawn, misdeclared, are_new } =
+        match inputs(&mut folder, &given, how.seed, Dear::Refuse) {
+            Ok(inputs) => inputs,
             Err(why) => return everywhere(without_inputs(&why)),
+        };
+    if are_new {
+        if let Some(Err(e)) = how.out.map(|out| written::inputs(&out.join(name), &sets)) {
+            return everywhere(Judgement::trouble(&format_args!("the inputs cannot be written: {e}")));
         }
+        // A question that the case was saved for is asked about these as well.
+        folder.sets.clone_from(&sets);
     }
     let case = ReplayedCase { name, folder: &folder, about: &about, how };
     let mut sums = Sums::new(how.targets.len());

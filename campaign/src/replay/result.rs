@@ -265,8 +265,10 @@ pub struct Misdeclared {
 /// What came of all cases.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Replayed {
-    /// How many cases there were.
+    /// How many cases were run.
     pub cases: u64,
+    /// How many were not, since the command was to end early.
+    pub left_out: u64,
     /// The results, by backend.
     pub backends: BTreeMap<String, Counts>,
     /// The backends' versions.

@@ -54,6 +54,8 @@ pub use merge::merge;
 pub(crate) use place::{ContentName, Place};
 pub(crate) use saved_case::{Added, Shelf};
 
+use triage::reduce::SUFFIX;
+
 use crate::report::{Cluster, Report};
 use harness::folder_lock;
 use harness::invalid::schedule::Schedule;
@@ -64,7 +66,7 @@ pub const FILE: &str = "campaign.db";
 
 /// What a saved case was reduced to. The smaller case lies beside the saved one, in a folder of this name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Beside {
+pub enum Beside {
     /// The operator at fault alone.
     Alone,
     /// What is left of the graph.
@@ -72,7 +74,8 @@ pub(crate) enum Beside {
 }
 
 impl Beside {
-    pub(crate) const ALL: [Self; 2] = [Self::Alone, Self::Reduced];
+    /// All of them, what tends to be smaller first.
+    pub const ALL: [Self; 2] = [Self::Alone, Self::Reduced];
 
     /// What is beside a case that was saved for a finding.
     pub(crate) fn of_finding(finding: &Finding) -> Self {
@@ -81,10 +84,10 @@ impl Beside {
     }
 
     /// What the name of its folder has behind the name of the case's.
-    fn suffix(self) -> &'static str {
+    pub const fn suffix(self) -> &'static str {
         match self {
             Self::Alone => "-alone",
-            Self::Reduced => "-reduced",
+            Self::Reduced => SUFFIX,
         }
     }
 }

@@ -11,9 +11,11 @@ use triage::whole::Whole;
 
 use super::{given, large, limits, targets};
 use crate::args::{Blame, Common};
+use crate::interrupts::Interrupts;
 use crate::progress::Progress;
 use crate::screen;
 use campaign::Exit;
+use campaign::exit::SearchEnd;
 
 /// Judges each operator of a model on the operands that a backend itself has for it.
 pub(crate) fn run(common: Common, args: &Blame) -> anyhow::Result<Exit> {
@@ -22,11 +24,13 @@ pub(crate) fn run(common: Common, args: &Blame) -> anyhow::Result<Exit> {
         .with_context(|| format!("{} is not judged", args.model.display()))?;
     let limits = limits(args.timeout, std::slice::from_ref(&args.model));
     let bar = Progress::new(common, None, "judging");
+    let targets = targets(&args.on, &limits)?;
+    let interrupts = Interrupts::take("the backend under way is finished, and all that were asked are told")?;
     let mut all = Vec::new();
-    for target in targets(&args.on, &limits)? {
+    for target in targets.iter().take_while(|_| !interrupts.came()) {
         bar.set_message(target.name());
-        let whole = subject.whole_on(&target)?;
-        let local = if args.whole { None } else { Some(subject.on(&target)?) };
+        let whole = subject.whole_on(target)?;
+        let local = if args.whole { None } else { Some(subject.on(target)?) };
         all.push((whole, local));
     }
     bar.finish_and_clear();
@@ -40,14 +44,20 @@ pub(crate) fn run(common: Common, args: &Blame) -> anyhow::Result<Exit> {
     } else {
         screen::told(&text(&subject, &all, args.all))?;
     }
+    if all.len() < targets.len() {
+        screen::say(&format!("onnxsmith: stopped after {} of {} backends", all.len(), targets.len()));
+        return Ok(Exit::of(SearchEnd { has_found: all.iter().any(is_wrong), was_interrupted: true }));
+    }
     exit(&all)
+}
+
+/// Whether an answer, or an operator, is wrong.
+fn is_wrong((whole, local): &(Whole, Option<Local>)) -> bool {
+    whole.answer.is_wrong() || local.as_ref().is_some_and(|local| local.first_wrong().is_some())
 }
 
 /// What is wrong counts before what could not be done.
 fn exit(all: &[(Whole, Option<Local>)]) -> anyhow::Result<Exit> {
-    let is_wrong = |(whole, local): &(Whole, Option<Local>)| {
-        whole.answer.is_wrong() || local.as_ref().is_some_and(|local| local.first_wrong().is_some())
-    };
     let is_told = |(whole, local): &&(Whole, Option<Local>)| {
         whole.answer.is_told() || local.as_ref().is_some_and(Local::is_told)
     };
@@ -65,14 +75,8 @@ fn exit(all: &[(Whole, Option<Local>)]) -> anyhow::Result<Exit> {
 
 fn text(subject: &Subject, all: &[(Whole, Option<Local>)], shows_all: bool) -> String {
     let mut out = String::new();
-    for (whole, local) in all {
-        match local {
-            Some(local) => out += &each_operator(local, shows_all),
-            None => {
-                let _ = writeln!(out, "{}:", whole.target);
-            }
-        }
-        out += &end_to_end(whole);
+    for (said, targets) in alike(all, shows_all) {
+        let _ = write!(out, "{}:{said}", targets.join(", "));
     }
     if !subject.drawn.is_empty() {
         let _ = writeln!(out, "{}", subject.drawn.in_words());
@@ -90,6 +94,21 @@ fn text(subject: &Subject, all: &[(Whole, Option<Local>)], shows_all: bool) -> S
     out
 }
 
+/// What there is to say of backends, with those of which it is.
+fn alike(all: &[(Whole, Option<Local>)], shows_all: bool) -> Vec<(String, Vec<&str>)> {
+    let mut alike: Vec<(String, Vec<&str>)> = Vec::new();
+    for (whole, local) in all {
+        let operators =
+            local.as_ref().map_or_else(|| "\n".to_owned(), |local| each_operator(local, shows_all));
+        let said = operators + &end_to_end(whole);
+        match alike.iter_mut().find(|(other, _)| *other == said) {
+            Some((_, targets)) => targets.push(&whole.target),
+            None => alike.push((said, vec![&whole.target])),
+        }
+    }
+    alike
+}
+
 /// How the operators stand.
 fn each_operator(local: &Local, shows_all: bool) -> String {
     const ALWAYS: [Standing; 5] =
@@ -100,8 +119,7 @@ fn each_operator(local: &Local, shows_all: bool) -> String {
         .into_iter()
         .map(|standing| format!("{} {}", local.count(standing), standing.name()))
         .collect();
-    let mut out =
-        format!("{}: {} operators: {}\n", local.target, local.operators.len(), standings.join(", "));
+    let mut out = format!(" {} operators: {}\n", local.operators.len(), standings.join(", "));
     for judged in local.operators.iter().filter(|judged| shows_all || is_told(judged.standing)) {
         let _ = writeln!(out, "    {}", line(judged));
     }

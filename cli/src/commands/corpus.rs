@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use anyhow::bail;
 use campaign::Exit;
 use campaign::corpus::{Revisited, Standing, findings, revisit};
+use campaign::exit::SearchEnd;
 use harness::Target;
 use serde_json::json;
 use triage::known;
@@ -12,11 +13,18 @@ use worker::Limits;
 
 use super::{jobs, targets};
 use crate::args::{Common, Corpus};
+use crate::interrupts::Interrupts;
 use crate::progress::Progress;
 use crate::screen;
 
 /// Runs the findings that are written up on the engines that they accuse.
 pub(crate) fn run(common: Common, args: &Corpus) -> anyhow::Result<Exit> {
+    if !args.folder.is_dir() {
+        let folder = args.folder.display();
+        bail!(
+            "there is no folder {folder}; findings that are written up are in `corpus` of a checkout of onnxsmith: `onnxsmith corpus FOLDER`"
+        );
+    }
     let corpus = known::Corpus::read(&args.folder)?;
     let limits = args.patience.limits();
     let engines = corpus.engines.iter().map(|engine| engine.about.engine.as_str()).collect();
@@ -28,7 +36,9 @@ pub(crate) fn run(common: Common, args: &Corpus) -> anyhow::Result<Exit> {
         bail!("{} has no finding of an engine that can be run{}", args.folder.display(), why.concat());
     }
     let bar = Progress::new(common, Some(count as u64), "running");
-    let all = revisit(&corpus, &args.folder, &targets, jobs(args.jobs), &|| bar.inc(1));
+    let interrupts = Interrupts::take("the findings under way are finished, and all that have run are told")?;
+    let stop = || interrupts.came();
+    let all = revisit(&corpus, &args.folder, &targets, jobs(args.jobs), &stop, &|| bar.inc(1));
     bar.finish_and_clear();
     if common.json {
         screen::json(&json!({ "findings": all, "not_opened": not_opened }))?;
@@ -38,7 +48,11 @@ pub(crate) fn run(common: Common, args: &Corpus) -> anyhow::Result<Exit> {
     for (engine, why) in &not_opened {
         screen::say(&format!("onnxsmith: the findings of {engine} were not run: {why}"));
     }
-    Ok(if all.iter().all(Revisited::holds) { Exit::Clean } else { Exit::Findings })
+    let was_interrupted = all.len() < count;
+    if was_interrupted {
+        screen::say(&format!("onnxsmith: stopped after {} of {count} findings", all.len()));
+    }
+    Ok(Exit::of(SearchEnd { has_found: !all.iter().all(Revisited::holds), was_interrupted }))
 }
 
 /// Engines that findings accuse.

@@ -3,15 +3,14 @@
 mod summary;
 
 use std::path::Path;
-use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use anyhow::bail;
+use anyhow::{Context, bail};
 use backends::usage::CpuTime;
 use campaign::fuzz::{Plan, fuzz};
 use campaign::junit::{TestCase, TestResult};
-use campaign::report::Report;
-use campaign::store::Identity;
+use campaign::report::{Cluster, Report};
+use campaign::store::{Identity, StoreError};
 use campaign::{Event, Shard, Store};
 use graphgen::Settings;
 use harness::Target;
@@ -25,10 +24,11 @@ use triage::oracle::Oracles;
 use worker::Limits;
 
 use super::junit_file::JunitFile;
-use super::{campaign_folder, interrupts, jobs, maker, probe, rules, targets};
+use super::{campaign_folder, jobs, maker, probe, rules, targets};
 use crate::args::{self, Common, Fuzz};
 use crate::board::{Extent, Live};
 use crate::bounds::Domains;
+use crate::interrupts::Interrupts;
 use crate::{progress, screen};
 use campaign::Exit;
 use campaign::exit::SearchEnd;
@@ -54,21 +54,14 @@ fn campaign(common: Common, args: &Fuzz, junit: &JunitFile<'_>) -> anyhow::Resul
     junit.check()?;
     let mut store = campaign_folder::earlier(args.out.as_deref(), args.resume)?;
     let limits = args.patience.limits();
-    let stop = interrupts()?;
-    let mut targets = open(common, &args.on, &limits)?;
+    let interrupts = Interrupts::take("nothing is stored yet")?;
     let before = CpuTime::now();
     let told = probe::read(&args.probed)?;
-    let until = || stop.load(Ordering::Relaxed);
-    learn(common, &mut targets, store.as_ref(), &told, &settings, jobs(args.at_once.jobs), &until)?;
-    for target in &targets {
-        probe::check_opset(&target.support, taste.opset.as_ref())?;
-    }
-    probe::check_any(&targets, &settings)?;
     let time = args.time.or_else(|| args.cases.is_none().then_some(DEFAULT_TIME));
-    let plan = Plan {
-        maker: maker(common.seed, settings, &taste, args.values.into()),
+    let mut plan = Plan {
+        maker: maker(common.seed, settings.clone(), &taste, args.values.into()),
         levels,
-        targets,
+        targets: open(common, &args.on, &limits)?,
         oracles,
         jobs: jobs(args.at_once.jobs),
         cases: args.cases,
@@ -78,6 +71,20 @@ fn campaign(common: Common, args: &Fuzz, junit: &JunitFile<'_>) -> anyhow::Resul
         max_disk: args.max_disk,
         known,
     };
+    for told in &told {
+        told.is_of_one_of(&plan.targets)?;
+    }
+    match &store {
+        Some(store) => goes_on(store, &mut plan)?,
+        None => {
+            let stop = || interrupts.came();
+            learn(common, &mut plan.targets, &told, &settings, jobs(args.at_once.jobs), &stop)?;
+        }
+    }
+    for target in &plan.targets {
+        probe::check_opset(&target.support, taste.opset.as_ref())?;
+    }
+    probe::check_any(&plan.targets, &settings)?;
     let session = if store.is_some() { Session::Later } else { Session::Only };
     let mut store = match store.take() {
         Some(store) => store,
@@ -87,7 +94,8 @@ fn campaign(common: Common, args: &Fuzz, junit: &JunitFile<'_>) -> anyhow::Resul
     let extent = Extent { cases: plan.cases.map(|cases| plan.shard.cases_below(cases)), time };
     let board = if common.quiet { None } else { Live::start(store.folder(), extent, &plan.known) };
     let mut lines = Lines::new(!common.quiet && board.is_none());
-    let report = fuzz(&plan, &mut store, &stop, &mut |event| lines.take(event));
+    interrupts.keep("the cases under way are finished and stored");
+    let report = fuzz(&plan, &mut store, interrupts.flag(), &mut |event| lines.take(event));
     drop(board);
     let report = report?;
     if report.cases == 0
@@ -98,32 +106,33 @@ fn campaign(common: Common, args: &Fuzz, junit: &JunitFile<'_>) -> anyhow::Resul
     // Workers count into this process's figures once they have ended.
     drop(plan);
     let cpu = before.since();
-    let was_interrupted = stop.load(Ordering::Relaxed);
+    let was_interrupted = interrupts.came();
     let results = Results { report: &report, store: &store, was_interrupted, cpu, session };
     results.show(common, junit)
 }
 
-/// Finds out what the targets lack: from the campaign's earlier sessions, from files, from another level of the same engine, or by
-/// trying.
+/// Tells the targets what they were found to lack in the campaign's earlier sessions, and makes sure that it is this campaign that goes on:
+/// before anything is tried.
+fn goes_on(store: &Store, plan: &mut Plan<'_>) -> Result<(), StoreError> {
+    for target in &mut plan.targets {
+        store.identity().recall(target);
+    }
+    store.expect(&Identity::of(plan))
+}
+
+/// Finds out what the targets lack: from files, from another level of the same engine, or by trying.
 fn learn(
     common: Common,
     targets: &mut [Target],
-    store: Option<&Store>,
     told: &[probe::SupportFile],
     settings: &Settings,
     jobs: usize,
     stop: &(dyn Fn() -> bool + Sync),
 ) -> anyhow::Result<()> {
-    for told in told {
-        told.is_of_one_of(targets)?;
-    }
     for number in 0..targets.len() {
         let (known, rest) = targets.split_at_mut(number);
         let target = &mut rest[0];
-        if store.is_some_and(|store| store.identity().recall(target))
-            || known.iter().any(|other| target.recall(other))
-            || probe::tell(target, told)
-        {
+        if known.iter().any(|other| target.recall(other)) || probe::tell(target, told) {
             continue;
         }
         probe::find_out(common, target, settings, jobs, stop)?;
@@ -204,7 +213,8 @@ fn nothing_compared(report: &Report) -> Option<String> {
 
 /// A list of known findings, as of today.
 pub(super) fn known(file: Option<&Path>) -> anyhow::Result<Known> {
-    Ok(file.map(|file| Known::read(file, Date::today())).transpose()?.unwrap_or_default())
+    let read = file.map(|file| Known::read(file, Date::today())).transpose();
+    Ok(read.context("--known takes a list of known findings")?.unwrap_or_default())
 }
 
 /// The probability of a valid case at the start, and by how much it moves, where nothing is said.
@@ -306,9 +316,12 @@ pub(super) fn place(saved: Option<&Path>) -> String {
     saved.map_or_else(|| "not saved: --max-disk is used up".to_owned(), |path| path.display().to_string())
 }
 
-/// How to run a saved case again.
-fn again(saved: Option<&Path>, engine: &str) -> String {
-    saved.map_or_else(|| place(None), |case| shell::run(case, engine))
+/// How to run what a saved case was reduced to again, on the level that shows it.
+fn again(cluster: &Cluster, identity: &Identity) -> String {
+    let Cluster { example, smallest, reduced, .. } = cluster;
+    let on = target::on(identity.engine(&example.backend), &example.level);
+    let saved = reduced.as_deref().or(smallest.as_deref());
+    saved.map_or_else(|| place(None), |case| shell::run(case, &on))
 }
 
 /// The results of a campaign, as CI systems show them.
@@ -320,11 +333,7 @@ pub(super) fn test_cases(report: &Report, identity: &Identity) -> Vec<TestCase> 
             Some(finding) => TestResult::Skipped(format!("{} times; known: {finding}", c.count)),
             None => TestResult::Failed(
                 format!("{} times", c.count),
-                format!(
-                    "{}\n{}",
-                    c.example.detail,
-                    again(c.smallest.as_deref(), identity.engine(&c.example.backend))
-                ),
+                format!("{}\n{}", c.example.detail, again(c, identity)),
             ),
         },
     });

@@ -101,7 +101,8 @@ impl Results<'_> {
             "{} cases of {} nodes in all{place}; {} draws came to nothing{lacks}; {:.2} s, {:.2} s of CPU",
             made.generated, made.written_nodes, made.rejected, made.wall_seconds, cpu_seconds
         ))?;
-        for (name, amounts) in made.footprints.each() {
+        // Models that break a rule are not measured.
+        for (name, amounts) in made.footprints.each().into_iter().filter(|(_, amounts)| amounts.most > 0) {
             screen::text(&amounts.text(name))?;
         }
         Ok(())

@@ -5,7 +5,8 @@ use std::cell::Cell;
 use std::path::Path;
 
 use campaign::Exit;
-use campaign::junit::{self, TestCase, TestResult};
+use campaign::junit::{TestCase, TestResult};
+use present::junit;
 
 use super::writable_file;
 use crate::destination;
@@ -41,6 +42,7 @@ impl<'a> JunitFile<'a> {
     pub(super) fn ended(&self, with: anyhow::Result<Exit>) -> anyhow::Result<Exit> {
         if let Err(why) = &with
             && !self.is_written.get()
+            && self.check().is_ok()
         {
             let result =
                 TestResult::Error("it ended before there were results".to_owned(), crate::message(why));

@@ -22,8 +22,6 @@ mod worker;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use ::worker::Limits;
@@ -37,7 +35,7 @@ use onnx::violate::{self, Rule};
 use triage::invent::{UserInputs, Ways};
 
 use crate::args::{Args, Command, Common, Inputs};
-use crate::{destination, screen};
+use crate::destination;
 use campaign::Exit;
 
 /// Runs the command that was asked for.
@@ -83,6 +81,9 @@ fn writable_folder(flag: &str, folder: Option<&Path>) -> anyhow::Result<()> {
 /// Makes sure that the file that a flag names can be written, before there is anything to write.
 fn writable_file(flag: &str, file: Option<&Path>) -> anyhow::Result<()> {
     let Some(file) = file else { return Ok(()) };
+    if file == Path::new("-") {
+        bail!("{flag} takes a file; /dev/stdout is standard output, and ./- a file of this name");
+    }
     destination::could_be_written(file).with_context(|| {
         format!("cannot write {}; {flag} takes a file in a folder that exists", file.display())
     })
@@ -126,7 +127,7 @@ fn maker(seed: u64, mut settings: Settings, taste: &Taste, values: Values) -> Ma
     Maker { seed, settings, opset, nodes, policy: taste, swarm: true, values }
 }
 
-/// What is given of the inputs of models that come without data.
+/// What is given of the inputs.
 fn given(inputs: &Inputs) -> anyhow::Result<UserInputs> {
     once("--dim", inputs.dim.iter().map(|(name, size)| (name, size.to_string())))?;
     once("--input", inputs.input.iter().map(|(name, file)| (name, file.display().to_string())))?;
@@ -164,11 +165,14 @@ fn once<'i>(flag: &str, given: impl Iterator<Item = (&'i String, String)>) -> an
     Ok(())
 }
 
-/// The flags that say the same of inputs to another command.
-fn flags(inputs: &Inputs, common: Common) -> Vec<String> {
+/// The flags that say the same of a case's inputs to another command. A case with data has its own sizes, and none are drawn.
+fn flags(case: &Path, inputs: &Inputs, common: Common) -> Vec<String> {
     let sizes = inputs.dim.iter().map(|(name, size)| ["--dim".to_owned(), format!("{name}={size}")]);
     let values =
         inputs.input.iter().map(|(name, file)| ["--input".into(), format!("{name}={}", file.display())]);
+    if case.is_dir() {
+        return values.flatten().collect();
+    }
     sizes.chain(values).flatten().chain(seed(common)).collect()
 }
 
@@ -192,26 +196,6 @@ fn rules(names: &[String], are_broken: bool) -> anyhow::Result<Vec<&'static Rule
         violate::rule(name).with_context(|| format!("there is no rule `{name}`; there are {}", known()))
     };
     names.iter().map(find).collect()
-}
-
-/// What Ctrl-C and SIGTERM set, so that a command ends with what it has. The second time they end it at once; what is
-/// stored is safe then too.
-fn interrupts() -> anyhow::Result<Arc<AtomicBool>> {
-    interrupts_with("the cases under way are finished and stored")
-}
-
-/// What [`interrupts`] gives, where the user is told that something else is kept.
-fn interrupts_with(kept: &'static str) -> anyhow::Result<Arc<AtomicBool>> {
-    let stop = Arc::new(AtomicBool::new(false));
-    let seen = Arc::clone(&stop);
-    ctrlc::set_handler(move || {
-        if seen.swap(true, Ordering::Relaxed) {
-            std::process::exit(Exit::Interrupted.code().into());
-        }
-        screen::say(&format!("stopping: {kept}; once more stops at once"));
-    })
-    .context("signals cannot be handled")?;
-    Ok(stop)
 }
 
 /// The flag for the seed of another command, where it is needed.

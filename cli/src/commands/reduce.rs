@@ -1,7 +1,6 @@
 //! `onnxsmith reduce`
 
 use std::path::{Path, PathBuf};
-use std::sync::atomic::Ordering;
 
 use anyhow::{Context, bail};
 use campaign::replay::{Replay, replay};
@@ -9,10 +8,11 @@ use harness::Target;
 use onnx::case::MODEL;
 use present::shell;
 use serde_json::json;
-use triage::reduce::{Budget, ReduceError, Reduced, Reduction, reduce};
+use triage::reduce::{Budget, ReduceError, Reduced, Reduction, SUFFIX, reduce};
 
-use super::{flags, given, interrupts_with, jobs, limits, targets};
+use super::{flags, given, jobs, limits, targets};
 use crate::args::{Common, Reduce};
+use crate::interrupts::Interrupts;
 use crate::progress::Progress;
 use crate::{destination, screen};
 use campaign::Exit;
@@ -35,13 +35,13 @@ pub(crate) fn run(common: Common, args: &Reduce) -> anyhow::Result<Exit> {
     let targets = targets(&args.on, &limits)?;
     let tries = args.tries.unwrap_or(u64::MAX);
     let budget = Budget { time: args.budget, tries, jobs: jobs(args.jobs) };
-    let stop = interrupts_with("the smallest case so far is stored")?;
+    let interrupts = Interrupts::take("the smallest case so far is stored")?;
     let reduction = Reduction {
         targets: &targets,
         seed: common.seed,
         given: &given(&args.given)?,
         budget,
-        stop: &|| stop.load(Ordering::Relaxed),
+        stop: &|| interrupts.came(),
     };
     let bar = Progress::new(common, None, "reducing");
     let reduced = reduce(&args.case, &out, &reduction, &mut |size| {
@@ -51,7 +51,7 @@ pub(crate) fn run(common: Common, args: &Reduce) -> anyhow::Result<Exit> {
     bar.finish_and_clear();
     let reduced = match reduced {
         Err(ref e @ ReduceError::Suspect { ref on, .. }) => {
-            let given = if args.case.is_dir() { Vec::new() } else { flags(&args.given, common) };
+            let given = flags(&args.case, &args.given, common);
             bail!("{e}; blame says which operator it is:\n    {}", shell::blame(&args.case, on, &given))
         }
         Err(ref e @ ReduceError::NoFinding { shown_by: Some(ref on), .. }) => {
@@ -60,7 +60,7 @@ pub(crate) fn run(common: Common, args: &Reduce) -> anyhow::Result<Exit> {
         Err(e @ ReduceError::NoFinding { .. }) => bail!("{e}; {}", to_do(&args.case)),
         reduced => reduced.with_context(|| format!("{} is not reduced", args.case.display()))?,
     };
-    let was_interrupted = stop.load(Ordering::Relaxed) && !reduced.minimal;
+    let was_interrupted = interrupts.came() && !reduced.minimal;
     let names = names(&reduced, &out, &targets);
     if common.json {
         let mut all = serde_json::to_value(&reduced)?;
@@ -95,7 +95,7 @@ fn names(reduced: &Reduced, out: &Path, targets: &[Target]) -> Vec<String> {
 fn beside(case: &Path) -> PathBuf {
     let stem = if case.is_dir() { case.file_name() } else { case.file_stem() };
     let mut name = stem.unwrap_or("case".as_ref()).to_owned();
-    name.push("-reduced");
+    name.push(SUFFIX);
     case.with_file_name(name)
 }
 

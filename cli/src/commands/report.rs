@@ -28,6 +28,10 @@ pub(crate) fn run(common: Common, args: &args::Report) -> anyhow::Result<Exit> {
 fn shown(common: Common, args: &args::Report, junit: &JunitFile<'_>) -> anyhow::Result<Exit> {
     let known = known(args.known.file.as_deref())?;
     let store = Store::read(&args.campaign.folder)?;
+    if let Some(folder) = &args.markdown {
+        // An issue of an earlier campaign, or of what is known by now, would be taken for one of this.
+        destination::empty(folder).context("--markdown takes a new or empty folder")?;
+    }
     writable_folder("--markdown", args.markdown.as_deref())?;
     writable_file("--html", args.html.as_deref())?;
     junit.check()?;

@@ -1,11 +1,11 @@
 //! `onnxsmith run`
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::bail;
 use campaign::replay::{
-    Drawn, Grade, Misdeclared, NotPassing, OracleRecord, Replay, Replayed, Unjudged, Untried, replay,
+    Drawn, Grade, Misdeclared, NotPassing, OracleRecord, Replay, Replayed, Unjudged, Untried, misfits, replay,
 };
 use harness::Target;
 use oracles::Tolerance;
@@ -17,10 +17,12 @@ use triage::oracle::Oracles;
 
 use super::junit_file::JunitFile;
 use super::{flags, given, jobs, large, limits, targets, writable_folder};
-use crate::args::{Common, Run};
+use crate::args::{Common, Inputs, Run};
+use crate::interrupts::Interrupts;
 use crate::progress::Progress;
 use crate::screen;
 use campaign::Exit;
+use campaign::exit::SearchEnd;
 
 /// Runs saved cases and compares.
 pub(crate) fn run(common: Common, args: &Run) -> anyhow::Result<Exit> {
@@ -33,17 +35,21 @@ fn replayed(common: Common, args: &Run, junit: &JunitFile<'_>) -> anyhow::Result
     if cases.is_empty() {
         bail!("there is no case folder and no .onnx or .onnxtxt file in {}", names(args));
     }
+    let given = UserInputs { large: large(args.means.large), ..given(&args.given)? };
+    about_these(&cases, &given)?;
     let targets = targets(&args.on, &limits(args.patience.timeout, &cases))?;
     writable_folder("--out", args.out.as_deref())?;
     junit.check()?;
+    let interrupts = Interrupts::take("the cases under way are finished, and all that have run are told")?;
     let how = Replay {
         targets: &targets,
         jobs: jobs(args.at_once.jobs),
         out: args.out.as_deref(),
         tolerance: tolerance(args),
         seed: common.seed,
-        given: UserInputs { large: large(args.means.large), ..given(&args.given)? },
+        given,
         oracles: Oracles::named(&args.oracles, &args.related.relations)?,
+        stop: &|| interrupts.came(),
     };
     let bar = Progress::new(common, Some(cases.len() as u64), "running");
     let replayed = replay(&cases, &how, &|| bar.inc(1));
@@ -54,7 +60,7 @@ fn replayed(common: Common, args: &Run, junit: &JunitFile<'_>) -> anyhow::Result
         all["nothing_compared"] = json!(idle);
         screen::json(&all)?;
     } else {
-        let further = Further { targets: &targets, given: flags(&args.given, common) };
+        let further = Further { targets: &targets, inputs: &args.given, common };
         screen::told(&summary(&replayed, &further))?;
     }
     junit.write(&replayed.results)?;
@@ -64,6 +70,11 @@ fn replayed(common: Common, args: &Run, junit: &JunitFile<'_>) -> anyhow::Result
         Err(why) if failed => screen::say(&format!("onnxsmith: {why}")),
         usable => usable?,
     }
+    if replayed.left_out > 0 {
+        let all = replayed.cases + replayed.left_out;
+        screen::say(&format!("onnxsmith: stopped after {} of {all} cases", replayed.cases));
+        return Ok(Exit::of(SearchEnd { has_found: failed, was_interrupted: true }));
+    }
     if idle.len() == replayed.backends.len() {
         bail!("nothing was compared{}", first_reason(&replayed));
     }
@@ -71,6 +82,24 @@ fn replayed(common: Common, args: &Run, junit: &JunitFile<'_>) -> anyhow::Result
         screen::say(&format!("onnxsmith: nothing was compared on {}", idle.join(", ")));
     }
     Ok(if failed { Exit::Findings } else { Exit::Clean })
+}
+
+/// Requires that what is given of inputs is about the cases, before any is run.
+fn about_these(cases: &[PathBuf], given: &UserInputs) -> anyhow::Result<()> {
+    match &misfits(cases, given)[..] {
+        [] => Ok(()),
+        [(case, why)] => bail!("{}: {why}", case.display()),
+        several => {
+            let lines: Vec<String> =
+                several.iter().map(|(case, why)| format!("{}: {why}", case.display())).collect();
+            bail!(
+                "what is given is not about {} of {} cases:{}",
+                several.len(),
+                cases.len(),
+                indented(&lines)
+            )
+        }
+    }
 }
 
 /// Names the cases that cannot be used, and those that could not be run. What came of the others is told before.
@@ -90,12 +119,18 @@ fn usable(replayed: &Replayed) -> anyhow::Result<()> {
 
 /// The first of some cases, a line each, with why they are there.
 fn listed(cases: &[&NotPassing], place: impl Fn(&NotPassing) -> String) -> String {
-    let lines = cases.iter().take(SHOWN).map(|case| format!("\n  {}: {}", place(case), case.why));
-    let more = (cases.len() > SHOWN).then(|| format!("\n  and {} more", cases.len() - SHOWN));
-    lines.chain(more).collect()
+    let lines: Vec<String> = cases.iter().map(|case| format!("{}: {}", place(case), case.why)).collect();
+    indented(&lines)
 }
 
-/// How many broken cases an error names.
+/// The first of some lines, and how many others there are.
+fn indented(lines: &[String]) -> String {
+    let shown = lines.iter().take(SHOWN).map(|line| format!("\n  {line}"));
+    let more = (lines.len() > SHOWN).then(|| format!("\n  and {} more", lines.len() - SHOWN));
+    shown.chain(more).collect()
+}
+
+/// How many cases an error names.
 const SHOWN: usize = 10;
 
 /// An example of why nothing was compared.
@@ -122,16 +157,16 @@ fn tolerance(args: &Run) -> Option<Tolerance> {
 /// What it takes to ask further.
 struct Further<'r> {
     targets: &'r [Target],
-    /// What is given of the inputs of models that come without data, as flags.
-    given: Vec<String>,
+    /// What is given of the inputs.
+    inputs: &'r Inputs,
+    common: Common,
 }
 
 impl Further<'_> {
     /// The command that says which operator it is.
     fn blame(&self, case: &Path, backend: &str) -> Option<String> {
         let target = self.targets.iter().find(|target| target.name() == backend)?;
-        let given = if case.is_dir() { &[] } else { &self.given[..] };
-        Some(shell::blame(case, &target.on(), given))
+        Some(shell::blame(case, &target.on(), &flags(case, self.inputs, self.common)))
     }
 }
 

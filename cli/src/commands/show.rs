@@ -7,7 +7,8 @@ use harness::case;
 use onnx::program::Program;
 use onnx::{CaseFolder, Imported};
 use triage::folder::About;
-use triage::invent::{DrawnInputs, Invented, UserInputs, invent_any};
+use triage::inputs::{CaseInputs, Dear, inputs};
+use triage::invent::{DrawnInputs, UserInputs};
 
 use crate::args::{Common, Show, TextForm};
 use crate::screen;
@@ -17,12 +18,12 @@ use campaign::Exit;
 pub(crate) fn run(common: Common, args: &Show) -> anyhow::Result<Exit> {
     let mut folder = triage::stored::read(&args.case)?;
     let given = super::given(&args.given)?;
-    let is_asked_for = given != UserInputs::default();
-    if (is_asked_for || args.out.is_some()) && folder.sets.is_empty() {
-        match invent_any(&mut folder, &given, common.seed) {
-            Ok(Invented { set, drawn, .. }) => {
+    let is_asked_for = !given.is_empty();
+    if is_asked_for || args.out.is_some() && folder.sets.is_empty() {
+        match inputs(&mut folder, &given, common.seed, Dear::Draw) {
+            Ok(CaseInputs { sets, drawn, .. }) => {
                 tell_drawn(common, &drawn);
-                folder.sets.push(set);
+                folder.sets = sets;
             }
             Err(why) if is_asked_for => return Err(why.into()),
             Err(why) => screen::tell(common, &format!("written without inputs: {why}")),
@@ -71,10 +72,10 @@ fn at_some_inputs(
         return Ok(trace?);
     }
     let mut folder = folder.clone();
-    let Invented { set, drawn, .. } = invent_any(&mut folder, &UserInputs::default(), common.seed)?;
-    tell_drawn(common, &drawn);
-    let inputs = set.inputs.into_iter().map(|input| (input.name, input.datum)).collect();
-    Ok(case::trace(&folder.decode().and_then(Program::read)?, &inputs)?)
+    let made = inputs(&mut folder, &UserInputs::default(), common.seed, Dear::Draw)?;
+    tell_drawn(common, &made.drawn);
+    folder.sets = made.sets;
+    Ok(case::trace(&folder.decode().and_then(Program::read)?, &case::known_inputs(&folder))?)
 }
 
 /// Says what was drawn.

@@ -19,8 +19,9 @@ use sweep::store::{self, Earlier};
 use sweep::{Identity, Part, PartForm, PartResult, Rows, Scope, Store, parts, table};
 use worker::Limits;
 
-use super::{interrupts, jobs, targets, writable_folder};
+use super::{jobs, targets, writable_folder};
 use crate::args::{Common, Sweep};
+use crate::interrupts::Interrupts;
 use crate::progress::Progress;
 use crate::{destination, screen};
 
@@ -29,7 +30,10 @@ pub(crate) fn run(common: Common, args: &Sweep) -> anyhow::Result<Exit> {
     let scope = scope(common, args);
     let before = args.against.as_deref().map(earlier).transpose()?;
     let limits = Limits { timeout: args.timeout, ..Limits::default() };
-    let stop = interrupts()?;
+    let interrupts = Interrupts::take(match args.out {
+        Some(_) => "the parts under way are finished and stored",
+        None => "the parts under way are finished and told",
+    })?;
     let targets = targets(&args.on, &limits)?;
     writable_folder("--out", args.out.as_deref())?;
     for note in of_one_adapter(&targets) {
@@ -48,7 +52,7 @@ pub(crate) fn run(common: Common, args: &Sweep) -> anyhow::Result<Exit> {
         bail!("{}", no_part(&scope));
     }
     let started = Instant::now();
-    let all = swept(common, args, &identity, &parts, &targets, &stop)?;
+    let all = swept(common, args, &identity, &parts, &targets, interrupts.flag())?;
     let rows = Rows::of(&identity, &all);
     let compared =
         before.map(|(earlier, before)| against::compare((&earlier.scope, &before), (&identity.scope, &rows)));

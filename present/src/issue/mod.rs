@@ -14,7 +14,7 @@ use oracles::{AtFault, Finding};
 
 use crate::evidence::{Evidence, elements};
 use crate::others::{self, Line};
-use crate::stderr::{readable, without_escapes};
+use crate::outside::Outside;
 use campaign::group::Group;
 
 /// An issue with its attachments.
@@ -60,12 +60,10 @@ impl Issue {
     }
 }
 
-/// The name of a group's issue: the engine, the operator and a number of the group's own, such as
+/// The name of a group's issue: the engine, the operator and a number that stands for the signature by which it is shown, such as
 /// `rten-maxpool-3f6a`.
 fn name(group: &Group) -> String {
-    let signatures: Vec<&str> = group.signatures.iter().map(|m| m.signature.as_str()).collect();
-    let least = signatures.iter().min().copied().unwrap_or_default();
-    let hash = oracles::signature::hash(least);
+    let hash = oracles::signature::hash(group.signatures.first().map_or("", |shown| &shown.signature));
     let words = format!("{} {}", group.backend, group.place).to_lowercase();
     let words: Vec<&str> =
         words.split(|c: char| !c.is_ascii_alphanumeric()).filter(|w| !w.is_empty()).collect();
@@ -80,21 +78,21 @@ fn markdown(
     rust: Option<&str>,
 ) -> String {
     let finding = &evidence.finding;
-    let mut text = format!("# {}\n\n", inline(&group.title()));
-    text += &format!("{}\n\n", inline(&finding.detail));
+    let mut text = format!("# {}\n\n", Outside(&group.title()).markdown());
+    text += &format!("{}\n\n", Outside(&finding.detail).markdown());
     text += &format!(
         "- engine: {} {}, level {}\n",
-        inline(&finding.backend),
-        inline(version),
-        code(&finding.level)
+        Outside(&finding.backend).markdown(),
+        Outside(version).markdown(),
+        Outside(&finding.level).code()
     );
     text += &format!("- findings: {}; signatures: {}\n", group.count, group.signatures.len());
     if !finding.after.is_empty() {
-        let cut: Vec<String> = finding.after.iter().map(|operator| code(operator)).collect();
+        let cut: Vec<String> = finding.after.iter().map(|operator| Outside(operator).code()).collect();
         text += &format!("- wrong as well in the same graph, and cut out here: {}\n", cut.join(", "));
     }
     for caution in group.cautions() {
-        text += &format!("- {caution}\n");
+        text += &format!("- {}\n", Outside(&caution).markdown());
     }
     text += &form(finding);
     text += &others(group);
@@ -110,11 +108,11 @@ fn markdown(
             all if all > SMALL_TENSOR => format!("{all} elements, in the case folder"),
             _ => elements(tensor, SMALL_TENSOR).join(", "),
         };
-        text += &format!("- {} ({}): {values}\n", code(name), tensor.ty());
+        text += &format!("- {} ({}): {values}\n", Outside(name).code(), tensor.ty());
     }
     text += "\n## Reproduce\n\n";
     if let Some(rust) = rust {
-        text += &format!("With the crate:\n\n{}\n", fenced("rust", rust));
+        text += &format!("With the crate:\n\n{}\n", Outside(rust).fenced("rust"));
     }
     if let Some(python) = python {
         let what = if python::is_of_its_engine(evidence) {
@@ -122,12 +120,13 @@ fn markdown(
         } else {
             "ONNX Runtime, for comparison"
         };
-        text += &format!("{what}:\n\n{}\n", fenced("python", python));
+        text += &format!("{what}:\n\n{}\n", Outside(python).fenced("python"));
     }
-    text += &format!("With onnxsmith and the case folder:\n\n{}", fenced("sh", &evidence.run_command()));
-    let stderr = readable(&finding.stderr);
+    text +=
+        &format!("With onnxsmith and the case folder:\n\n{}", Outside(&evidence.run_command()).fenced("sh"));
+    let stderr = Outside(&finding.stderr).lines();
     if !stderr.is_empty() {
-        text += &format!("\n## Standard error\n\n{}", fenced("text", &stderr));
+        text += &format!("\n## Standard error\n\n{}", Outside(&stderr).fenced("text"));
     }
     text
 }
@@ -138,7 +137,7 @@ fn form(finding: &Finding) -> String {
     let told = |has| {
         format!(
             "- {} is how the model is written: it has {has}. Written without, for the same inputs, the engine does not show this\n",
-            code(name)
+            Outside(name).code()
         )
     };
     triage::meaning(name).map_or_else(String::new, told)
@@ -153,10 +152,12 @@ fn others(group: &Group) -> String {
     let mut text =
         "- cases with this finding, each as a whole, of which the model below may be a part:\n".to_owned();
     for Line { targets, counts, instead, .. } in lines {
-        let instead: Vec<String> =
-            instead.iter().map(|(signature, count)| format!("{count} × {}", code(signature))).collect();
+        let instead: Vec<String> = instead
+            .iter()
+            .map(|(signature, count)| format!("{count} × {}", Outside(signature).code()))
+            .collect();
         let instead = if instead.is_empty() { String::new() } else { format!(" ({})", instead.join(", ")) };
-        text += &format!("  - {}: {}{instead}\n", inline(&targets), counts.join(", "));
+        text += &format!("  - {}: {}{instead}\n", Outside(&targets).markdown(), counts.join(", "));
     }
     text
 }
@@ -165,54 +166,12 @@ fn others(group: &Group) -> String {
 fn model(evidence: &Evidence) -> String {
     let model = || evidence.model.as_ref().map(|model| format!("{model:#}"));
     let text = evidence.program.clone().or_else(model);
-    text.map_or_else(String::new, |text| format!("\n## Model\n\n{}", fenced("", &text)))
-}
-
-/// Text on one line of Markdown: what would be markup is not.
-fn inline(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in without_escapes(text).chars() {
-        match c {
-            '\\' | '`' | '*' | '_' | '[' | ']' | '#' | '|' | '~' => {
-                out.push('\\');
-                out.push(c);
-            }
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '&' => out.push_str("&amp;"),
-            // A mention would call people, who are not concerned.
-            '@' => out.push_str("@\u{200b}"),
-            c if c.is_control() => out.push(' '),
-            c => out.push(c),
-        }
-    }
-    out
+    text.map_or_else(String::new, |text| format!("\n## Model\n\n{}", Outside(&text).fenced("")))
 }
 
 /// What was found, as a comment of one line.
 fn headline(finding: &Finding) -> String {
-    let detail = without_escapes(&finding.detail);
-    let line = detail.lines().next().unwrap_or_default();
-    format!("{}: {}", finding.backend, line.replace(char::is_control, " "))
-}
-
-/// A name as code, whatever is in it.
-fn code(name: &str) -> String {
-    let ticks = "`".repeat(longest_run(name) + 1);
-    let name = name.replace(char::is_control, "\u{fffd}");
-    let space = if name.starts_with('`') || name.ends_with('`') { " " } else { "" };
-    format!("{ticks}{space}{name}{space}{ticks}")
-}
-
-/// A block of code, whatever is in it.
-fn fenced(language: &str, content: &str) -> String {
-    let ticks = "`".repeat((longest_run(content) + 1).max(3));
-    format!("{ticks}{language}\n{}\n{ticks}\n", content.trim_end())
-}
-
-/// The length of the longest row of backticks.
-fn longest_run(text: &str) -> usize {
-    text.split(|c| c != '`').map(str::len).max().unwrap_or(0)
+    format!("{}: {}", Outside(&finding.backend).comment(), Outside(&finding.detail).comment())
 }
 
 #[cfg(test)]
@@ -233,13 +192,5 @@ mod tests {
                 .starts_with("- `form If` is how the model is written: it has a branch (If). ")
         );
         assert_eq!(of(Culprit::alone("If", &[])), "");
-    }
-
-    #[test]
-    fn names_are_neither_markup_nor_the_end_of_code() {
-        assert_eq!(inline("<b>*x*\n\u{1b}[1m@you"), "&lt;b&gt;\\*x\\* @\u{200b}you");
-        assert_eq!((code("a`b"), code("`")), ("``a`b``".to_owned(), "`` ` ``".to_owned()));
-        assert_eq!(fenced("py", "x\n```\n"), "````py\nx\n```\n````\n");
-        assert_eq!(fenced("", "x"), "```\nx\n```\n");
     }
 }

@@ -6,7 +6,7 @@ use maud::{Markup, html};
 use super::{Page, counted, graph, grouped, known, scrolling};
 use crate::evidence::{Evidence, elements};
 use crate::others::{self, Line};
-use crate::stderr::readable;
+use crate::outside::Outside;
 use campaign::group::Group;
 
 /// How many cards are open from the start.
@@ -39,9 +39,9 @@ fn index(groups: &[Group]) -> Markup {
                     tr.known[group.known.is_some()] {
                         td.number { (k + 1) }
                         td.number { (grouped(group.count)) }
-                        td { (group.backend) }
-                        td { a href=(format!("#cause-{}", k + 1)) { (group.place) } }
-                        td.does { (group.does) (badges(group)) }
+                        td { (Outside(&group.backend)) }
+                        td { a href=(format!("#cause-{}", k + 1)) { (Outside(&group.place)) } }
+                        td.does { (Outside(&group.does)) (badges(group)) }
                     }
                 }
             }
@@ -62,13 +62,13 @@ fn card(page: &Page<'_>, k: usize, group: &Group) -> Markup {
             details open[k < OPEN] {
                 summary {
                     span.rank { (k + 1) }
-                    h3 { (group.backend) ": " (group.place) span { (group.does) } }
+                    h3 { (Outside(&group.backend)) ": " (Outside(&group.place)) span { (Outside(&group.does)) } }
                     span.count { (counted(group.count, "finding", "findings")) (badges(group)) }
                 }
                 @match Evidence::of(group, page.campaign, page.identity) {
                     Ok(evidence) => (shown(group, &evidence)),
                     Err(why) => {
-                        p { (readable(&group.example.detail)) }
+                        p { (Outside(&group.example.detail)) }
                         (stderr(&group.example.stderr))
                         p.muted { "No case to show: " (why) }
                     },
@@ -89,10 +89,10 @@ fn shown(group: &Group, evidence: &Evidence) -> Markup {
             div {
                 (verdict(evidence))
                 @if !evidence.finding.after.is_empty() {
-                    p.muted { "After " (evidence.finding.after.join(", ")) ", wrong as well in the same graph, and cut out here." }
+                    p.muted { "After " (Outside(&evidence.finding.after.join(", "))) ", wrong as well in the same graph, and cut out here." }
                 }
-                @for caution in group.cautions() { p.muted { "Note: " (caution) "." } }
-                @if let Some(known) = &group.known { p { "Written up in " code { (known) } "." } }
+                @for caution in group.cautions() { p.muted { "Note: " (Outside(&caution)) "." } }
+                @if let Some(known) = &group.known { p { "Written up in " code { (Outside(known)) } "." } }
                 (inputs(evidence))
                 (others(group))
                 (stderr(&evidence.finding.stderr))
@@ -119,21 +119,21 @@ fn program(evidence: &Evidence) -> Markup {
 /// What was expected and what came, at the worst element, or else the finding in words.
 fn verdict(evidence: &Evidence) -> Markup {
     let finding = &evidence.finding;
-    let Some(worst) = &finding.worst else { return html! { p.detail { (readable(&finding.detail)) } } };
+    let Some(worst) = &finding.worst else { return html! { p.detail { (Outside(&finding.detail)) } } };
     html! {
         dl.facts.worst {
             dt { "got" }
-            dd.bug { code { (worst.got) } }
+            dd.bug { code { (Outside(&worst.got)) } }
             dt { "expected" }
-            dd { code { (worst.expected) } " ± " code { (worst.bound) } }
+            dd { code { (Outside(&worst.expected)) } " ± " code { (Outside(&worst.bound)) } }
             dt { "at" }
             dd {
-                "element " (worst.index) " of " code { (worst.output) }
+                "element " (worst.index) " of " code { (Outside(&worst.output)) }
                 @if !evidence.has_worst_output() { " in the whole case" }
                 "; " (grouped(worst.mismatches as u64)) " of " (grouped(worst.elements as u64)) " are off"
             }
             dt { "on" }
-            dd { code { (evidence.target) } }
+            dd { code { (Outside(&evidence.target)) } }
         }
     }
 }
@@ -146,7 +146,7 @@ fn inputs(evidence: &Evidence) -> Markup {
         h4 { "Inputs" }
         dl.facts.inputs {
             @for (name, tensor) in evidence.telling_inputs() {
-                dt { code { (name) } } dd { span.muted { (tensor.ty()) } " " code { (values(tensor)) } }
+                dt { code { (Outside(name)) } } dd { span.muted { (tensor.ty()) } " " code { (values(tensor)) } }
             }
         }
     }
@@ -163,7 +163,7 @@ fn values(tensor: &Tensor) -> String {
 
 /// What the engine wrote to its standard error.
 fn stderr(text: &str) -> Markup {
-    let text = readable(text);
+    let text = Outside(text).lines();
     html! {
         @if !text.is_empty() {
             details {
@@ -185,8 +185,8 @@ fn others(group: &Group) -> Markup {
         ul.others {
             @for Line { targets, counts, is_wrong, instead } in lines {
                 li {
-                    code { (targets) } " " span.bug[is_wrong] { (counts.join(", ")) }
-                    @for (signature, count) in instead { " · " (grouped(count)) " × " code { (signature) } }
+                    code { (Outside(&targets)) } " " span.bug[is_wrong] { (counts.join(", ")) }
+                    @for (signature, count) in instead { " · " (grouped(count)) " × " code { (Outside(&signature)) } }
                 }
             }
         }
@@ -204,7 +204,7 @@ fn members(group: &Group) -> Markup {
                         @for member in &group.signatures {
                             tr {
                                 td.number { (grouped(member.count)) }
-                                td { (member.signature) @if let Some(known) = &member.known { " " span.badge title=(known) { "known" } } }
+                                td { (Outside(&member.signature)) @if let Some(known) = &member.known { " " span.badge title=(known) { "known" } } }
                                 td { @if let Some(path) = &member.smallest { code { (path.display()) } } }
                             }
                         }

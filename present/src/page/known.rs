@@ -3,6 +3,7 @@
 use maud::{Markup, html};
 
 use super::scrolling;
+use crate::outside::Outside;
 use campaign::report::Report;
 
 /// A list for each kind, which begins closed: there may be hundreds.
@@ -18,7 +19,7 @@ fn list(title: &str, signatures: &[String]) -> Markup {
         @if !signatures.is_empty() {
             details {
                 summary { (title) " (" (signatures.len()) ")" }
-                (scrolling(&html! { ul { @for signature in signatures { li { code { (signature) } } } } }))
+                (scrolling(&html! { ul { @for signature in signatures { li { code { (Outside(signature)) } } } } }))
             }
         }
     }

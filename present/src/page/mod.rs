@@ -11,7 +11,8 @@
 //! | `operators` | operators in numbers |
 //! | `ran` | seed, settings, engines |
 //!
-//! All text goes through `maud`, which escapes it; nothing is written around it but our own style sheet.
+//! All text goes through `maud`, which escapes it; nothing is written around it but our own style sheet. Text from outside is
+//! [`Outside`].
 
 mod chart;
 mod findings;
@@ -28,6 +29,7 @@ use std::path::Path;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
+use crate::outside::{Outside, seen};
 use campaign::group::Group;
 use campaign::report::{Report, SuspectKind};
 use campaign::store::{Identity, Stored};
@@ -105,7 +107,8 @@ pub(crate) fn document(title: &str, body: &Markup) -> String {
             body { (body) }
         }
     };
-    markup.into_string()
+    // Whatever a section has forgotten to say of a text.
+    seen(&markup.into_string())
 }
 
 fn sections(page: &Page<'_>) -> Vec<(&'static str, &'static str)> {
@@ -189,7 +192,7 @@ fn incomparable(report: &Report) -> Markup {
             (scrolling(&html! {
                 table {
                     thead { tr { th.number { "runs" } th { "why" } } }
-                    tbody { @for (why, count) in whys { tr { td.number { (grouped(count)) } td { (why) } } } }
+                    tbody { @for (why, count) in whys { tr { td.number { (grouped(count)) } td { (Outside(why)) } } } }
                 }
             }))
         }
@@ -210,7 +213,7 @@ fn allowances(report: &Report) -> Markup {
                     thead { tr { th.number { "answers" } th { "allowance" } th { "target" } } }
                     tbody {
                         @for (target, (name, count)) in answers {
-                            tr { td.number { (grouped(*count)) } td { (name) } td { (target) } }
+                            tr { td.number { (grouped(*count)) } td { (name) } td { (Outside(target)) } }
                         }
                     }
                 }
@@ -235,9 +238,9 @@ fn suspects(report: &Report) -> Markup {
                         @for kind in kinds {
                             tr {
                                 td.number { (grouped(kind.answers)) }
-                                td { (kind.name()) }
+                                td { (Outside(&kind.name())) }
                                 td { @match &kind.saved { Some(saved) => { (saved.folder) }, None => { (kind.first) } } }
-                                td { (kind.example.to_string()) }
+                                td { (Outside(&kind.example.to_string())) }
                             }
                         }
                     }
@@ -251,7 +254,7 @@ fn trouble(report: &Report) -> Markup {
     if report.trouble.is_empty() {
         return html! {};
     }
-    html! { section id="trouble" { h2 { "Trouble on this side" } ul { @for what in &report.trouble { li { (what) } } } } }
+    html! { section id="trouble" { h2 { "Trouble on this side" } ul { @for what in &report.trouble { li { (Outside(what)) } } } } }
 }
 
 /// A table or drawing that may be wider than the screen, in a box that scrolls by itself.

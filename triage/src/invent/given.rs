@@ -32,8 +32,13 @@ pub struct Ways {
 }
 
 impl UserInputs {
+    /// Whether nothing is said of inputs.
+    pub fn is_empty(&self) -> bool {
+        self.sizes.is_empty() && self.inputs.is_empty() && self.files.is_empty()
+    }
+
     /// Whether it has a value of an input.
-    pub(super) fn is_about(&self, input: &str) -> bool {
+    pub(crate) fn is_about(&self, input: &str) -> bool {
         self.inputs.contains_key(input) || self.files.contains_key(input)
     }
 
@@ -62,13 +67,15 @@ impl UserInputs {
     /// What is given, with the sizes that the values have of inputs: other inputs have them too, where the model calls them the same.
     pub(super) fn bound(self, inputs: &[InputType]) -> Result<Self, NoInputs> {
         as_declared(inputs, &self.inputs)?;
-        let told = told_sizes(inputs, &self.inputs)?;
+        let told = told_sizes(inputs, &self.inputs, &by_flag)?;
         let undrawn = inputs.iter().filter(|input| !self.inputs.contains_key(&input.name));
         let open: BTreeSet<String> = undrawn.flat_map(InputType::open).collect();
         let mut sizes = self.sizes.clone();
         for (&name, &(is, input)) in &told {
             match self.sizes.get(name) {
-                Some(&asked) if asked != is => return Err(contradiction(name, asked, "--dim", is, input)),
+                Some(&asked) if asked != is => {
+                    return Err(contradiction(name, asked, "--dim", is, &by_flag(input)));
+                }
                 _ if open.contains(name) => sizes.insert(name.to_owned(), is),
                 _ => sizes.remove(name),
             };
@@ -92,27 +99,52 @@ fn as_declared(inputs: &[InputType], values: &BTreeMap<String, Datum>) -> Result
     Ok(())
 }
 
-/// The sizes that values have which the model names, with the input that tells.
+/// The given values of inputs that take the place of a data set's own. What both say of the model's sizes has to be the same.
+pub(crate) fn replacing(
+    own: &BTreeMap<String, Datum>,
+    given: &UserInputs,
+    program: &Program,
+    inputs: &[InputType],
+) -> Result<BTreeMap<String, Datum>, NoInputs> {
+    let given = given.settled(inputs)?;
+    of_model(&given, program, inputs, &BTreeSet::new())?;
+    as_declared(inputs, &given.inputs)?;
+    let mut all = own.clone();
+    all.extend(given.inputs.clone());
+    let by = |input: &str| {
+        if given.inputs.contains_key(input) { by_flag(input) } else { format!("the case's own {input}") }
+    };
+    told_sizes(inputs, &all, &by)?;
+    Ok(given.inputs)
+}
+
+/// Who says something by giving an input.
+fn by_flag(input: &str) -> String {
+    format!("--input {input}")
+}
+
+/// The sizes that values have which the model names, with the input that tells. `by` says who gave it.
 fn told_sizes<'i>(
     inputs: &'i [InputType],
     values: &BTreeMap<String, Datum>,
+    by: &dyn Fn(&str) -> String,
 ) -> Result<BTreeMap<&'i str, (i64, &'i str)>, NoInputs> {
     let mut told: BTreeMap<&str, (i64, &str)> = BTreeMap::new();
     for InputType { name: input, sizes, .. } in inputs {
         let Some((Datum::Tensor(value), sizes)) = values.get(input).zip(sizes.as_ref()) else { continue };
         for (size, &is) in sizes.iter().zip(value.shape()) {
             let Size::Named(name) = size else { continue };
-            let (before, by) = *told.entry(name).or_insert((is as i64, input));
+            let (before, first) = *told.entry(name).or_insert((is as i64, input));
             if before != is as i64 {
-                return Err(contradiction(name, before, &format!("--input {by}"), is as i64, input));
+                return Err(contradiction(name, before, &by(first), is as i64, &by(input)));
             }
         }
     }
     Ok(told)
 }
 
-fn contradiction(size: &str, is: i64, by: &str, and: i64, input: &str) -> NoInputs {
-    NoInputs::NotOfModel(format!("the size `{size}` is {is} by {by} and {and} by --input {input}"))
+fn contradiction(size: &str, is: i64, by: &str, and: i64, other: &str) -> NoInputs {
+    NoInputs::NotOfModel(format!("the size `{size}` is {is} by {by} and {and} by {other}"))
 }
 
 /// Requires that what is given is about the model.

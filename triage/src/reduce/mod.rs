@@ -3,6 +3,7 @@
 //! | module | holds |
 //! |---|---|
 //! | `problem` | a model with inputs |
+//! | `aim` | which finding is reduced |
 //! | `size` | how large it is, and the order of sizes |
 //! | `key` | its content in short |
 //! | `interest` | whether a problem still shows the finding |
@@ -17,6 +18,7 @@
 //! pass's candidates, drops those that are not smaller in the one order of sizes, and asks whether the rest show the
 //! finding. Reducing a result once more goes on where the budget ended.
 
+mod aim;
 mod core;
 mod driver;
 mod interest;
@@ -51,14 +53,18 @@ pub(crate) use rewrite::cut_out;
 pub use size::Size;
 
 use crate::folder::{self, About};
-use crate::invent::{UserInputs, invent};
+use crate::inputs::{Dear, inputs};
+use crate::invent::UserInputs;
 use crate::stored;
-use crate::symptom_match::same_kind;
+use aim::{Aim, is_it, is_of};
 use driver::{Descent, Driver};
 use harness::hurry::Hurry;
 use harness::target::Target;
 use interest::{Interest, Interesting};
 use size::Measure;
+
+/// What the name of a folder has behind that of the case which was reduced to what is in it.
+pub const SUFFIX: &str = "-reduced";
 
 /// What a reduction did.
 #[derive(Clone, Debug, Serialize)]
@@ -173,9 +179,6 @@ pub fn reduce(
     }
     let problems = problems(&folder, reduction)?;
     // Where it was found before, first.
-    let is_of = |target: &Target, finding: &Finding| {
-        (&finding.backend, &finding.level) == (&target.backend, &target.level)
-    };
     let mut targets = reduction.targets.to_vec();
     targets.sort_by_key(|target| !about.findings.iter().any(|finding| is_of(target, finding)));
     let reduction = &Reduction { targets: &targets, ..*reduction };
@@ -183,7 +186,7 @@ pub fn reduce(
         on_best(size);
         save(out, &about, shown)
     };
-    reduce_problems(&problems, reduction, &mut keep).map_err(|error| match error {
+    reduce_named(&problems, &about.findings, reduction, &mut keep).map_err(|error| match error {
         ReduceError::NoFinding { showed, .. } => {
             ReduceError::NoFinding { showed, shown_by: shown_by(&about.findings, &targets) }
         }
@@ -193,9 +196,6 @@ pub fn reduce(
 
 /// The first of the models that the targets have written on which one of these findings was made.
 fn shown_by(findings: &[Finding], targets: &[Target]) -> Option<String> {
-    let is_of = |target: &Target, finding: &Finding| {
-        (&finding.backend, &finding.level) == (&target.backend, &target.level)
-    };
     let mut written = targets.iter().filter_map(Target::written);
     written.find(|target| findings.iter().any(|finding| is_of(target, finding))).map(|target| target.on())
 }
@@ -206,11 +206,20 @@ pub fn reduce_problems(
     reduction: &Reduction<'_>,
     on_best: OnBest<'_>,
 ) -> Result<Reduced, ReduceError> {
+    reduce_named(problems, &[], reduction, on_best)
+}
+
+/// Reduces the first of several problems that shows a finding on a target, where it can one of those that a folder names.
+fn reduce_named(
+    problems: &[Problem],
+    named: &[Finding],
+    reduction: &Reduction<'_>,
+    on_best: OnBest<'_>,
+) -> Result<Reduced, ReduceError> {
     let started = Instant::now();
-    let (target, interest, shown) = find(problems, reduction.targets)?;
+    let Aim { target, interest, shown, before } = Aim::first(problems, reduction.targets, named)?;
     refuse_any_graph(target, &interest)?;
-    let before = shown.problem.size();
-    on_best(&shown, before).map_err(ReduceError::Save)?;
+    on_best(&shown, shown.problem.size()).map_err(ReduceError::Save)?;
     let hurry = Arc::new(Hurry::default());
     if !shown.finding.symptom.is_hang() {
         hurry.took(started.elapsed().as_secs_f64());
@@ -226,7 +235,7 @@ pub fn reduce_problems(
         let time = reduction.budget.time.saturating_sub(started.elapsed());
         let tries = reduction.budget.tries.saturating_sub(tried);
         let budget = Budget { time, tries, ..reduction.budget };
-        on_best(&first, before).map_err(ReduceError::Save)?;
+        on_best(&first, first.problem.size()).map_err(ReduceError::Save)?;
         driver = Driver::new(DOWN, &afresh, first, budget, reduction.stop, on_best);
         minimal = driver.run_and_tell()?;
         driver.tries += tried;
@@ -252,29 +261,6 @@ pub fn reduce_problems(
 /// Down to the smallest case, in the order of sizes.
 const DOWN: Descent = Descent { tiers: passes::tiers, order: Measure::ALL };
 
-/// The first problem and target with a finding.
-fn find<'t>(
-    problems: &[Problem],
-    targets: &'t [Target],
-) -> Result<(&'t Target, Interest<'t>, Shown), ReduceError> {
-    let (mut showed, mut suspect) = (Vec::new(), None);
-    for target in targets {
-        for problem in problems.iter().map(|problem| problem.for_target(target)) {
-            match Interest::new(target, &problem)? {
-                Ok((interest, shown)) => return Ok((target, interest, shown)),
-                Err(why) => showed.push(format!("on {}, {why}", target.name())),
-            }
-            if suspect.is_none() {
-                suspect = interest::suspect(target, &problem)?.map(|why| (target, why));
-            }
-        }
-    }
-    Err(match suspect {
-        Some((target, why)) => ReduceError::Suspect { target: target.name(), on: target.on(), why },
-        None => ReduceError::NoFinding { showed, shown_by: None },
-    })
-}
-
 /// A target that shows the finding on a graph without operators would show it on anything.
 fn refuse_any_graph(target: &Target, interest: &Interest<'_>) -> Result<(), ReduceError> {
     let mut graph = Graph::new();
@@ -291,14 +277,11 @@ fn refuse_any_graph(target: &Target, interest: &Interest<'_>) -> Result<(), Redu
     }
 }
 
-/// The model with the inputs of each data set, or with some that are found where there is none.
+/// The model with each of the inputs that the case is run on.
 fn problems(folder: &CaseFolder, reduction: &Reduction<'_>) -> Result<Vec<Problem>, ReduceError> {
     let mut folder = folder.clone();
-    let mut sets = folder.sets.clone();
-    if sets.is_empty() {
-        let invented = invent(&mut folder, reduction.given, reduction.seed);
-        sets.push(invented.map_err(|e| ReduceError::Unusable(e.to_string()))?.set);
-    }
+    let inputs = inputs(&mut folder, reduction.given, reduction.seed, Dear::Refuse);
+    let sets = inputs.map_err(|e| ReduceError::Unusable(e.to_string()))?.sets;
     let problem = |set: &onnx::case::DataSet| {
         let known: BTreeMap<String, Datum> =
             set.inputs.iter().map(|value| (value.name.clone(), value.datum.clone())).collect();
@@ -310,10 +293,7 @@ fn problems(folder: &CaseFolder, reduction: &Reduction<'_>) -> Result<Vec<Proble
 
 /// Writes a problem as a case; where it came from, and what the finding is called there, it keeps.
 fn save(out: &Path, origin: &About, shown: &Shown) -> Result<(), onnx::Error> {
-    let is_it = |named: &&Finding| {
-        named.culprit == shown.finding.culprit && same_kind(&named.symptom, &shown.finding.symptom)
-    };
-    let named = origin.findings.iter().find(is_it);
+    let named = origin.findings.iter().find(|named| is_it(named, &shown.finding));
     let core = named.and_then(|named| named.core.clone());
     let after = named.map(|named| named.after.clone()).unwrap_or_default();
     let finding = Finding { core, after, ..shown.finding.clone() };

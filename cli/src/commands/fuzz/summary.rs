@@ -1,5 +1,7 @@
 //! What a campaign's command says at its end.
 
+use std::collections::BTreeMap;
+
 use backends::usage::CpuTime;
 use campaign::report::Report;
 use harness::invalid::tally::LevelTally;
@@ -70,7 +72,7 @@ fn values_text(report: &Report) -> String {
     }
     let (kept, planned) = (report.adversarial.kept, report.adversarial.planned);
     out += &format!("adversarial values in {kept} cases of {planned} that were to have them\n");
-    for (name, amounts) in report.footprints.each() {
+    for (name, amounts) in report.footprints.each().into_iter().filter(|(_, amounts)| amounts.most > 0) {
         out += &format!("{}\n", amounts.text(name));
     }
     let sources = report.undecidable_sources();
@@ -108,11 +110,23 @@ fn targets_text(report: &Report) -> String {
         });
         out += &format!("{target}: {} pass, {} bug, {} incomparable{share}\n", t.pass, t.bug, t.incomparable);
     }
-    for (target, by_name) in &report.allowances {
-        let named: Vec<String> = by_name.iter().map(|(name, count)| format!("{name} {count}")).collect();
-        out += &format!("{target}: answers that rest on an allowance: {}\n", named.join(", "));
+    out + &allowances_text(&report.allowances)
+}
+
+/// What rests on an allowance. Levels of an engine that rest on the same ones stand together.
+fn allowances_text(allowances: &BTreeMap<String, BTreeMap<String, u64>>) -> String {
+    let mut alike: Vec<(&BTreeMap<String, u64>, Vec<&str>)> = Vec::new();
+    for (target, by_name) in allowances {
+        match alike.iter_mut().find(|(other, _)| *other == by_name) {
+            Some((_, targets)) => targets.push(target),
+            None => alike.push((by_name, vec![target])),
+        }
     }
-    out
+    let line = |(by_name, targets): (&BTreeMap<String, u64>, Vec<&str>)| {
+        let named: Vec<String> = by_name.iter().map(|(name, count)| format!("{name} {count}")).collect();
+        format!("{}: answers that rest on an allowance: {}\n", targets.join(", "), named.join(", "))
+    };
+    alike.into_iter().map(line).collect()
 }
 
 fn late_faults_text(report: &Report) -> String {
@@ -178,4 +192,20 @@ fn levels_text(levels: &LevelTally) -> String {
         }
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_rests_on_the_same_is_said_once() {
+        let of = |count| BTreeMap::from([("flush to zero".to_owned(), count)]);
+        let all = [("a:all", of(2)), ("a:none", of(2)), ("b:all", of(1))];
+        let all = all.map(|(target, by_name)| (target.to_owned(), by_name)).into();
+        assert_eq!(
+            allowances_text(&all),
+            "a:all, a:none: answers that rest on an allowance: flush to zero 2\nb:all: answers that rest on an allowance: flush to zero 1\n"
+        );
+    }
 }

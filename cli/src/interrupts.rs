@@ -1,0 +1,47 @@
+//! What Ctrl-C and SIGTERM do: a command ends with what it has. The second time they end it at once; what is stored is safe then too.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use anyhow::Context;
+use campaign::Exit;
+
+use crate::screen;
+
+/// Whether a signal came. A command asks for it once.
+pub(crate) struct Interrupts {
+    stop: Arc<AtomicBool>,
+    kept: Arc<Mutex<&'static str>>,
+}
+
+impl Interrupts {
+    /// From now on signals end the command early. `kept` says to the user what becomes of its work then.
+    pub(crate) fn take(kept: &'static str) -> anyhow::Result<Self> {
+        let taken = Self { stop: Arc::default(), kept: Arc::new(Mutex::new(kept)) };
+        let (stop, kept) = (Arc::clone(&taken.stop), Arc::clone(&taken.kept));
+        ctrlc::set_handler(move || {
+            if stop.swap(true, Ordering::Relaxed) {
+                std::process::exit(Exit::Interrupted.code().into());
+            }
+            let kept = *kept.lock().unwrap_or_else(PoisonError::into_inner);
+            screen::say(&format!("stopping: {kept}; once more stops at once"));
+        })
+        .context("signals cannot be handled")?;
+        Ok(taken)
+    }
+
+    /// From now on something else becomes of the work.
+    pub(crate) fn keep(&self, kept: &'static str) {
+        *self.kept.lock().unwrap_or_else(PoisonError::into_inner) = kept;
+    }
+
+    /// Whether a signal came.
+    pub(crate) fn came(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+
+    /// What a signal sets.
+    pub(crate) fn flag(&self) -> &AtomicBool {
+        &self.stop
+    }
+}

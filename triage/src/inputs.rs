@@ -1,0 +1,170 @@
+//! The inputs that a case is run on: its own, those that a user gives in their place, or some that are made up where it comes without.
+
+use std::collections::BTreeMap;
+
+use ir::Datum;
+use onnx::CaseFolder;
+use onnx::case::{DataSet, NamedDatum};
+use onnx::import;
+use onnx::program::Program;
+
+use crate::folder::About;
+use crate::invent::{DrawnInputs, Invented, NoInputs, UserInputs, fits, invent, invent_any, replacing};
+
+/// What to do about a model that is too large for the reference.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Dear {
+    /// Nothing.
+    Refuse,
+    /// Leave its inputs as they are drawn.
+    Draw,
+}
+
+/// The inputs that a case is run on.
+#[derive(Clone, PartialEq, Default, Debug)]
+pub struct CaseInputs {
+    /// The data sets; at least one. Where inputs were replaced, nobody knows the outputs.
+    pub sets: Vec<DataSet>,
+    /// What was drawn of what the model leaves open.
+    pub drawn: DrawnInputs,
+    /// What is wrong with the shapes that the model declares, where they were left out of it.
+    pub misdeclared: Option<String>,
+    /// Whether they are others than the case's own.
+    pub are_new: bool,
+}
+
+/// The inputs that a case is run on, with what is given of them.
+pub fn inputs(
+    folder: &mut CaseFolder,
+    given: &UserInputs,
+    seed: u64,
+    dear: Dear,
+) -> Result<CaseInputs, NoInputs> {
+    if folder.sets.is_empty() {
+        let made = match dear {
+            Dear::Refuse => invent(folder, given, seed)?,
+            Dear::Draw => invent_any(folder, given, seed)?,
+        };
+        let Invented { set, drawn, misdeclared } = made;
+        return Ok(CaseInputs { sets: vec![set], drawn, misdeclared, are_new: true });
+    }
+    let sets = own(folder, given)?;
+    Ok(CaseInputs { sets, are_new: !given.is_empty(), ..CaseInputs::default() })
+}
+
+/// Why what is given of a case's inputs is not about them: a name that the model does not have, or a value of another type. A case that
+/// cannot be read is told of where it is run.
+pub fn misfit(folder: &CaseFolder, given: &UserInputs) -> Option<NoInputs> {
+    let tried = if folder.sets.is_empty() { fits(folder, given) } else { own(folder, given).map(drop) };
+    tried.err().filter(|why| matches!(why, NoInputs::NotOfModel(_)))
+}
+
+/// The data sets of a case, with the given inputs in the place of its own.
+fn own(folder: &CaseFolder, given: &UserInputs) -> Result<Vec<DataSet>, NoInputs> {
+    if given.is_empty() {
+        return Ok(folder.sets.clone());
+    }
+    if let Some(name) = given.sizes.keys().next() {
+        let why =
+            format!("the case has its own data, which says all sizes; --dim {name} is for models without");
+        return Err(NoInputs::NotOfModel(why));
+    }
+    if let Some(why) = fixed(folder) {
+        return Err(NoInputs::NotOfModel(format!(
+            "{why}, which runs on its own inputs; --input is for others"
+        )));
+    }
+    let program = folder.decode().and_then(Program::read)?;
+    let program = program.without_overridden_defaults(|name| given.is_about(name)).unwrap_or(program);
+    let declared = import::inputs(&program)?;
+    let replaced = |set: &DataSet| {
+        let own = set.inputs.iter().map(|value| (value.name.clone(), value.datum.clone())).collect();
+        let given = replacing(&own, given, &program, &declared)?;
+        Ok(DataSet { inputs: with(&set.inputs, given), ..DataSet::default() })
+    };
+    folder.sets.iter().map(replaced).collect()
+}
+
+/// What a case is whose inputs cannot be others, in words.
+fn fixed(folder: &CaseFolder) -> Option<String> {
+    let relaxed = About::read(folder).ok().and_then(|about| about.relaxed);
+    let is_two = folder.rewritten.is_some();
+    relaxed
+        .map(|relaxed| format!("the case is a model that breaks the rule {}", relaxed.rule))
+        .or_else(|| is_two.then(|| "the case is two forms of a model".to_owned()))
+}
+
+/// The values in their order, the given ones in the place of those of their names. What the data set leaves to a default comes last.
+fn with(own: &[NamedDatum], mut given: BTreeMap<String, Datum>) -> Vec<NamedDatum> {
+    let mut all: Vec<NamedDatum> = own.to_vec();
+    for NamedDatum { name, datum } in &mut all {
+        if let Some(value) = given.remove(name) {
+            *datum = value;
+        }
+    }
+    all.extend(given.into_iter().map(|(name, value)| NamedDatum::new(name, value)));
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use ir::{DType, Tensor, Type};
+
+    use super::*;
+
+    fn tensor(length: i64) -> Tensor {
+        Tensor::from_f64_fn(&Type::new(DType::F32, [length]), |i| i as f64)
+    }
+
+    /// A case with data for `a` and `b`, of two elements each.
+    fn case() -> CaseFolder {
+        let text = "<ir_version: 10, opset_import: [\"\" : 21]>
+            m (float[n] a, float[n] b, float c) => (y) <float c = {1.0}> { p = Add(a, b) y = Mul(p, c) }";
+        let model = onnx::encode(&Program::from_text(text).expect("a text").write()).into();
+        let named = |name: &str| NamedDatum::new(name, tensor(2));
+        let set =
+            DataSet { inputs: vec![named("a"), named("b")], outputs: vec![named("y")], ..DataSet::default() };
+        CaseFolder { model, sets: vec![set], ..CaseFolder::default() }
+    }
+
+    fn given(values: &[(&str, Tensor)]) -> UserInputs {
+        let inputs = values.iter().map(|(name, value)| ((*name).to_owned(), value.clone().into()));
+        UserInputs { inputs: inputs.collect(), ..UserInputs::default() }
+    }
+
+    #[test]
+    fn what_is_given_takes_the_place_of_a_cases_own() {
+        let own = inputs(&mut case(), &UserInputs::default(), 0, Dear::Refuse).expect("inputs");
+        assert_eq!((own.sets, own.are_new), (case().sets, false));
+        let other = Tensor::from_f64_fn(&Type::new(DType::F32, [2]), |_| 7.0);
+        let scalar = Tensor::from_f64_fn(&Type::new(DType::F32, [0; 0]), |_| 3.0);
+        let asked = given(&[("b", other.clone()), ("c", scalar.clone())]);
+        let made = inputs(&mut case(), &asked, 0, Dear::Refuse).expect("inputs");
+        let [set] = &made.sets[..] else { panic!("{made:?}") };
+        let expected =
+            [("a", tensor(2)), ("b", other), ("c", scalar)].map(|(name, value)| NamedDatum::new(name, value));
+        assert_eq!((&set.inputs[..], made.are_new), (&expected[..], true));
+        assert!(set.outputs.is_empty(), "nobody knows what is right for others");
+    }
+
+    #[test]
+    fn what_is_not_about_a_case_with_data_is_no_input_of_it() {
+        for (asked, told) in [
+            (given(&[("nosuch", tensor(2))]), "no input `nosuch`; it has: a, b"),
+            (
+                given(&[("a", Tensor::from_f64_fn(&Type::new(DType::F64, [2]), |_| 0.0))]),
+                "--input a is f64[2]",
+            ),
+            (given(&[("a", tensor(3))]), "the size `n` is 3 by --input a and 2 by the case's own b"),
+            (
+                UserInputs { sizes: [("n".to_owned(), 3)].into(), ..UserInputs::default() },
+                "the case has its own data, which says all sizes; --dim n",
+            ),
+        ] {
+            let why = misfit(&case(), &asked).expect("it is not about the case").to_string();
+            assert!(why.contains(told), "{why}");
+            assert!(inputs(&mut case(), &asked, 0, Dear::Draw).is_err());
+        }
+        assert!(misfit(&case(), &given(&[("a", tensor(2))])).is_none());
+    }
+}
