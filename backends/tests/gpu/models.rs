@@ -1,7 +1,7 @@
 //! Whole models on the device.
 
 use ir::{Attributes, DType, Operation, Type, Value};
-use onnxsmith_backends::wgpu::GpuError;
+use onnxsmith_backends::wgpu::{Gpu, GpuError, Which};
 use ops::{Graph, Model, Op};
 
 use crate::{gpu, wave};
@@ -35,7 +35,8 @@ fn a_whole_model_runs_in_one_go() {
     let expected: Vec<_> = (0..8).map(|i| 2.0 * product(i).max(0.0)).collect();
     crate::assert_close("model", &got[0].to_f64s(), &expected, 1e-5, 1e-6);
     assert_eq!(got[1], input);
-    let error = gpu.run(&model, &[]).unwrap_err();
+    // A failure discards what others record on the shared device at the same time.
+    let error = Gpu::open(&Which::Best).unwrap().run(&model, &[]).unwrap_err();
     assert!(error.to_string().contains("input `x` is missing"), "{error}");
 }
 
@@ -49,4 +50,18 @@ fn a_failing_node_is_named() {
     let error = gpu.run(&Model::new(20, graph), &[&wave(DType::F64, &[2])]).unwrap_err();
     assert_eq!((error.node, error.op.as_str()), (1, "Exp"));
     assert!(matches!(error.cause, GpuError::Unsupported { .. }));
+}
+
+#[test]
+fn nothing_of_a_model_runs_that_has_a_node_without_kernels() {
+    if gpu().is_none() {
+        return;
+    }
+    let gpu = Gpu::open(&Which::Best).unwrap();
+    let before = gpu.compiled();
+    let text = "onnxsmith 1 opset 20 graph { %0: f32[2] = variable \"x\" %1: f32[2] = Relu(%0) \
+                %2: f64[2] = Cast(%1) {to = f64} %3: f64[2] = Exp(%2) return \"y\" = %3 }";
+    let error = gpu.run(&text.parse().unwrap(), &[&wave(DType::F32, &[2])]).unwrap_err();
+    assert_eq!((error.node, error.op.as_str()), (3, "Exp"));
+    assert_eq!(gpu.compiled(), before);
 }
