@@ -1,8 +1,14 @@
 //! Whole models on the device.
 
+use std::time::Duration;
+
 use ir::{Attributes, DType, Operation, Type, Value};
+use onnxsmith_backends::engines::gpu::GpuRunner;
+use onnxsmith_backends::engines::models::Runner;
 use onnxsmith_backends::wgpu::{Gpu, GpuError, Which};
 use ops::{Graph, Model, Op};
+
+use worker::EngineError;
 
 use crate::{gpu, wave};
 
@@ -64,4 +70,35 @@ fn nothing_of_a_model_runs_that_has_a_node_without_kernels() {
     let error = gpu.run(&text.parse().unwrap(), &[&wave(DType::F32, &[2])]).unwrap_err();
     assert_eq!((error.node, error.op.as_str()), (3, "Exp"));
     assert_eq!(gpu.compiled(), before);
+}
+
+/// The square of a matrix of f32.
+fn squared(size: i64) -> Model {
+    let text = format!(
+        "onnxsmith 1 opset 20 graph {{ %0: f32[{size}, {size}] = variable \"x\" \
+         %1: f32[{size}, {size}] = MatMul(%0, %0) return \"y\" = %1 }}"
+    );
+    text.parse().unwrap()
+}
+
+#[test]
+fn what_a_device_does_not_finish_or_cannot_do_is_no_refusal_of_the_model() {
+    if gpu().is_none() {
+        return;
+    }
+    let fails = |prepare: fn(&mut Gpu)| {
+        let mut gpu = Gpu::open(&Which::Best).unwrap();
+        prepare(&mut gpu);
+        GpuRunner::new("wgpu", gpu).run(&squared(512), &[wave(DType::F32, &[512, 512])]).unwrap_err()
+    };
+    let late = fails(|gpu| gpu.wait_at_most(Some(Duration::ZERO)));
+    assert!(
+        matches!(&late, EngineError::Internal(why) if why.contains("did not finish within 0ns")),
+        "{late}"
+    );
+    let broken = fails(|gpu| gpu.rewrite(Box::new(|_| "no shader".to_owned())));
+    assert!(
+        matches!(&broken, EngineError::Internal(why) if why.contains("failed on the device")),
+        "{broken}"
+    );
 }

@@ -99,8 +99,8 @@ pub struct Gpu {
     info: AdapterInfo,
     capabilities: Capabilities,
     self_test: SelfTest,
-    /// How long a download waits for the device.
-    pub(crate) timeout: Duration,
+    /// How long a download waits for the device; `None` as long as it takes.
+    pub(crate) timeout: Option<Duration>,
 }
 
 impl fmt::Debug for Gpu {
@@ -138,6 +138,11 @@ impl Gpu {
     /// Whether they are from now on.
     pub fn team(&mut self, teamwork: Teamwork) {
         self.teamwork = teamwork;
+    }
+
+    /// How long downloads wait for the device from now on; `None` lets it take all the time, for a process that somebody else ends.
+    pub fn wait_at_most(&mut self, timeout: Option<Duration>) {
+        self.timeout = timeout;
     }
 
     /// The least size at which a kernel is chosen whose workgroups work together. Hardware gains from such a
@@ -216,7 +221,7 @@ impl Gpu {
                 subgroups: features.contains(wgpu::Features::SUBGROUP),
             },
             self_test: SelfTest::default(),
-            timeout: Duration::from_mins(2),
+            timeout: Some(Duration::from_mins(2)),
         };
         gpu.recorder = Mutex::new(gpu.guarded("start-up", || Recorder::new(&gpu.device, &gpu.limits))?);
         Ok(gpu)
