@@ -102,3 +102,19 @@ fn what_a_device_does_not_finish_or_cannot_do_is_no_refusal_of_the_model() {
         "{broken}"
     );
 }
+
+#[test]
+fn an_adapter_that_gets_the_basics_wrong_does_not_open() {
+    if gpu().is_none() {
+        return;
+    }
+    for (right, wrong, told) in [
+        ("load_x(i) * 3u + 1u", "load_x(i) * 3u", "arithmetic WRONG"),
+        ("select(0u, 1u, is_nan(nan))", "0u", "NaN by bits no"),
+    ] {
+        let opened =
+            Gpu::open_rewriting(&Which::Best, Some(Box::new(move |text| text.replace(right, wrong))));
+        let why = opened.expect_err("it is of no use");
+        assert!(matches!(&why, GpuError::Open { why, .. } if why.contains(told)), "{why}");
+    }
+}

@@ -156,7 +156,7 @@ impl Gpu {
     }
 
     /// Opens an adapter, with the 16- and 64-bit types that it has, and runs the self-test. A type that the
-    /// adapter says it has and gets wrong counts as lacking.
+    /// adapter says it has and gets wrong counts as lacking; one that gets the basics wrong does not open.
     pub fn open(which: &Which) -> Result<Self, GpuError> {
         Self::open_rewriting(which, None)
     }
@@ -171,6 +171,10 @@ impl Gpu {
         })?;
         let mut gpu = Self { rewriting, ..Self::request(adapter)? };
         gpu.self_test = SelfTest::run(&gpu)?;
+        if !gpu.self_test.has_basics() {
+            let why = format!("its driver gets the basics wrong: {}", gpu.self_test);
+            return Err(GpuError::Open { adapter: gpu.info.to_string(), why });
+        }
         gpu.capabilities = gpu.capabilities.without(&gpu.self_test.wrong);
         gpu.capabilities.subgroups &= gpu.self_test.subgroups;
         Ok(gpu)
