@@ -7,10 +7,11 @@
 use half::{bf16, f16};
 use ir::DType;
 use ir::narrow::{F4E2M1, F8E4M3FN, F8E4M3FNUZ, F8E5M2, F8E5M2FNUZ, F8E8M0, I2, I4, U2, U4};
-use ir::round::{Conversion, Overflow, RoundMode};
+use ir::round::{Overflow, RoundMode};
 use ir::tensor::Element;
 use ops::elementwise::Rounding;
 
+use super::short_floats::Short;
 use crate::cpu::call::Call;
 use crate::cpu::error::{CpuError, Outputs};
 
@@ -117,16 +118,14 @@ widen! {
 }
 
 /// The nearest number of a float of 8 bits or less, or what the attributes say instead.
-fn shortened<T: Element>(v: f64, rounding: Rounding) -> T {
-    let Some(format) = T::DTYPE.float() else { return T::from_f64(v) };
-    let Rounding { overflow, round_mode } = rounding;
-    if T::DTYPE != DType::F8E8M0 {
-        return T::from_f64(Conversion { format, mode: RoundMode::Nearest, overflow }.of(v));
+fn shortened<T: Short>(v: f64, rounding: Rounding) -> T {
+    if T::FORMAT.has_sign() {
+        return T::short(v, Rounding { round_mode: RoundMode::Nearest, ..rounding });
     }
     // Cast's table asks whether the number is beyond the ends, and not what it is rounded to.
-    let is_within = (format.min_normal()..=format.max_finite()).contains(&v);
-    let is_lost = overflow == Overflow::Escape && !is_within;
-    T::from_f64(if is_lost { f64::NAN } else { Conversion { format, mode: round_mode, overflow }.of(v) })
+    let is_within = (T::FORMAT.min_normal()..=T::FORMAT.max_finite()).contains(&v);
+    let is_lost = rounding.overflow == Overflow::Escape && !is_within;
+    T::short(if is_lost { f64::NAN } else { v }, rounding)
 }
 
 macro_rules! narrow {
