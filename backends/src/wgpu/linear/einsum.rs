@@ -7,6 +7,7 @@ use ir::Type;
 use ops::linear::Einsum;
 use ops::linear::equation::{Equation, Label};
 
+use crate::implied::results;
 use crate::support::Support;
 use crate::wgpu::device::GpuError;
 use crate::wgpu::kernel::{Call, Kernel, Outputs, numbers, one};
@@ -119,7 +120,7 @@ impl Axes {
             }
         }
         let mut kept = Vec::new();
-        for (name, &size) in names(c, &equation.results(), result.len())?.iter().zip(result) {
+        for (name, &size) in names(c, &results(equation), result.len())?.iter().zip(result) {
             let fits = axes.remove(name).filter(|axis| axis.size == size);
             kept.push(fits.ok_or_else(|| c.refuse(format!("no axis of its result {result:?}")))?);
         }
