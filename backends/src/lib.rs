@@ -24,6 +24,7 @@
 
 pub mod cpu;
 pub mod engines;
+mod implied;
 pub mod support;
 pub mod usage;
 pub mod wgpu;

@@ -1,7 +1,6 @@
 //! One smoke suite for all engines, each in a worker process. What is not built in or not installed is named on
 //! standard error, and the suite goes on.
 
-use std::ffi::OsString;
 use std::io::Write;
 use std::path::Path;
 
@@ -35,16 +34,8 @@ fn find_ort() {
     if std::env::var_os(engines::ORT_LIBRARY).is_some() {
         return;
     }
-    let folders = std::fs::read_dir(format!("{ROOT}/.venv/lib")).into_iter().flatten().flatten();
-    let files = folders.flat_map(|python| {
-        std::fs::read_dir(python.path().join("site-packages/onnxruntime/capi"))
-            .into_iter()
-            .flatten()
-            .flatten()
-    });
-    let is_library = |name: &OsString| name.to_string_lossy().starts_with("libonnxruntime.");
-    if let Some(library) = files.into_iter().find(|file| is_library(&file.file_name())) {
-        set_variable(engines::ORT_LIBRARY, library.path());
+    if let Some(library) = engines::ort_library(Path::new(ROOT)) {
+        set_variable(engines::ORT_LIBRARY, library);
     }
 }
 

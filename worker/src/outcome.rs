@@ -87,6 +87,9 @@ impl From<EngineError> for Outcome {
             EngineError::Load(message) => Self::Rejected { stage: Stage::Load, message },
             EngineError::Run(message) => Self::Rejected { stage: Stage::Run, message },
             EngineError::Unsupported(why) => Self::Unsupported { why },
+            EngineError::Internal(message) => {
+                Self::Fault(Fault::Panic { message, location: String::new(), frames: Vec::new() })
+            }
         }
     }
 }

@@ -29,7 +29,7 @@ pub trait Engine {
     fn run(&mut self, case: &Case) -> Result<Vec<(String, Datum)>, EngineError>;
 }
 
-/// An engine's clean error.
+/// Why an engine gives no outputs, in its own words.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum EngineError {
     /// The engine does not take the model.
@@ -41,6 +41,10 @@ pub enum EngineError {
     /// The engine lacks something.
     #[error("unsupported: {0}")]
     Unsupported(String),
+    /// Something went wrong inside of the engine that no model should cause, and that may have left it of no use: a fault, as a
+    /// panic is.
+    #[error("internal error: {0}")]
+    Internal(String),
 }
 
 /// Serves an engine, which took this long to load, over standard input and output until the parent closes them. This
@@ -144,14 +148,18 @@ fn answer(
         Ok(Err(EngineError::Load(message))) => Reply::Rejected { id, stage: Stage::Load, message, seconds },
         Ok(Err(EngineError::Run(message))) => Reply::Rejected { id, stage: Stage::Run, message, seconds },
         Ok(Err(EngineError::Unsupported(why))) => Reply::Unsupported { id, why, seconds },
+        Ok(Err(EngineError::Internal(message))) => panicked(id, seconds, PanicRecord::from_message(message)),
         Err(payload) => {
             // Where no hook ran (`resume_unwind`), the payload is all there is.
             let record = take_panic().unwrap_or_else(|| PanicRecord::from_message(message(&*payload)));
-            let PanicRecord { message, location, frames } = record;
-            Reply::Panicked { id, message, location, frames, seconds }
+            panicked(id, seconds, record)
         }
     };
     Ok((reply, Vec::new()))
+}
+
+fn panicked(id: u64, seconds: f64, PanicRecord { message, location, frames }: PanicRecord) -> Reply {
+    Reply::Panicked { id, message, location, frames, seconds }
 }
 
 /// The first panic since the case began, on whatever thread: a later one is most often its consequence.
@@ -195,7 +203,7 @@ fn message(payload: &(dyn std::any::Any + Send)) -> String {
 mod tests {
     use super::*;
 
-    /// Gives no outputs, after a while of the model `slow`, or refuses the model `no`.
+    /// Gives no outputs, after a while of the model `slow`, refuses the model `no`, or breaks of the model `broken`.
     struct Picky;
 
     impl Engine for Picky {
@@ -206,10 +214,10 @@ mod tests {
             if case.model == Source::Message(b"slow") {
                 std::thread::sleep(LONGEST_WAIT);
             }
-            if case.model == Source::Message(b"no") {
-                Err(EngineError::Load("no".to_owned()))
-            } else {
-                Ok(Vec::new())
+            match case.model {
+                Source::Message(b"no") => Err(EngineError::Load("no".to_owned())),
+                Source::Message(b"broken") => Err(EngineError::Internal("device lost".to_owned())),
+                _ => Ok(Vec::new()),
             }
         }
     }
@@ -227,20 +235,30 @@ mod tests {
         }
     }
 
+    fn request((id, model): (u64, &&str)) -> Vec<u8> {
+        let header = RunHeader {
+            id,
+            level: String::new(),
+            timeout_ms: 1000,
+            model: model.len() as u64,
+            file: None,
+            inputs: Vec::new(),
+            outputs: Vec::new(),
+        };
+        protocol::frame(&Request::Run(header), &[model.as_bytes()]).unwrap()
+    }
+
+    #[test]
+    fn an_internal_error_is_told_as_a_panic_is() {
+        let mut answer = Vec::new();
+        serve_on(&mut Picky, Duration::ZERO, request((1, &"broken")).as_slice(), &mut answer).unwrap();
+        let reply = protocol::read_header(&mut answer.as_slice()).unwrap();
+        let Reply::Panicked { id: 1, message, location, .. } = reply else { panic!("{reply:?}") };
+        assert_eq!((message.as_str(), location.as_str()), ("device lost", ""));
+    }
+
     #[test]
     fn outputs_wait_for_a_moment_while_the_next_request_is_here() {
-        let request = |(id, model): (u64, &&str)| {
-            let header = RunHeader {
-                id,
-                level: String::new(),
-                timeout_ms: 1000,
-                model: model.len() as u64,
-                file: None,
-                inputs: Vec::new(),
-                outputs: Vec::new(),
-            };
-            protocol::frame(&Request::Run(header), &[model.as_bytes()]).unwrap()
-        };
         for (models, wanted) in [
             (["yes", "yes", "yes"], 1),
             (["yes", "no", "yes"], 2),

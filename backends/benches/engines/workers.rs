@@ -1,6 +1,5 @@
 //! Workers whose runs are timed.
 
-use std::ffi::OsString;
 use std::path::Path;
 use std::time::Duration;
 
@@ -90,11 +89,7 @@ fn find_library() {
     if std::env::var_os(ORT_LIBRARY).is_some() {
         return;
     }
-    let pythons = std::fs::read_dir(format!("{ROOT}/.venv/lib")).into_iter().flatten().flatten();
-    let folders = pythons.map(|python| python.path().join("site-packages/onnxruntime/capi"));
-    let files = folders.flat_map(|folder| std::fs::read_dir(folder).into_iter().flatten().flatten());
-    let is_library = |name: &OsString| name.to_string_lossy().starts_with("libonnxruntime.so");
-    if let Some(library) = files.into_iter().find(|file| is_library(&file.file_name())) {
-        set_variable(ORT_LIBRARY, library.path());
+    if let Some(library) = engines::ort_library(Path::new(ROOT)) {
+        set_variable(ORT_LIBRARY, library);
     }
 }

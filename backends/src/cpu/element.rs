@@ -12,6 +12,8 @@
 use half::{bf16, f16};
 use ir::tensor::Element;
 
+use super::functions;
+
 /// A number of a working type.
 pub(crate) trait Number: Copy + PartialOrd + Send + Sync + 'static {
     const ZERO: Self;
@@ -107,7 +109,7 @@ impl<T: Numeric<Work: Real>> Float for T {}
 
 macro_rules! floats {
     ($($t:ident: $pow:path,
-       libm { $($name:ident = $libm:path),* $(,)? }
+       named { $($name:ident = $function:path),* $(,)? }
        std { $($method:ident),* $(,)? };)*) => {$(
         impl Number for $t {
             const ZERO: Self = 0.0;
@@ -142,7 +144,7 @@ macro_rules! floats {
             fn from_f64(v: f64) -> Self { v as $t }
             fn to_f64(self) -> f64 { self as f64 }
             fn pow(self, exponent: Self) -> Self { $pow(self, exponent) }
-            $(fn $name(self) -> Self { $libm(self) })*
+            $(fn $name(self) -> Self { $function(self) })*
             $(fn $method(self) -> Self { $t::$method(self) })*
         }
         impl Numeric for $t {
@@ -154,10 +156,10 @@ macro_rules! floats {
 }
 
 // `f32` has `libm`'s single-precision functions, the same on every platform. `f64` has the platform's, where they
-// are accurate: the reference semantics uses `libm`'s, and a mistake there must not be shared.
+// are accurate, and else our own: the reference semantics uses `libm`'s, and a mistake there must not be shared.
 floats! {
     f32: libm::powf,
-    libm {
+    named {
         exp = libm::expf, exp_m1 = libm::expm1f, ln = libm::logf, ln_1p = libm::log1pf, sin = libm::sinf,
         cos = libm::cosf, tan = libm::tanf, asin = libm::asinf, acos = libm::acosf, atan = libm::atanf,
         sinh = libm::sinhf, cosh = libm::coshf, tanh = libm::tanhf, asinh = libm::asinhf,
@@ -165,7 +167,10 @@ floats! {
     }
     std { floor, ceil, round_ties_even, sqrt };
     f64: f64::powf,
-    libm { asinh = libm::asinh, acosh = acosh_f64, atanh = libm::atanh, erf = libm::erf, erfc = libm::erfc }
+    named {
+        asinh = functions::asinh, acosh = functions::acosh, atanh = functions::atanh, erf = functions::erf,
+        erfc = functions::erfc,
+    }
     std {
         floor, ceil, round_ties_even, sqrt, exp, exp_m1, ln, ln_1p, sin, cos, tan, asin, acos, atan, sinh, cosh,
         tanh,
@@ -175,10 +180,6 @@ floats! {
 // `libm` calculates on below 1, where nothing but rounding errors are left: acoshf(-1000) is not NaN.
 fn acosh_f32(x: f32) -> f32 {
     if x < 1.0 { f32::NAN } else { libm::acoshf(x) }
-}
-
-fn acosh_f64(x: f64) -> f64 {
-    if x < 1.0 { f64::NAN } else { libm::acosh(x) }
 }
 
 macro_rules! halves {

@@ -22,6 +22,7 @@ mod element;
 mod elementwise;
 pub mod engine;
 pub mod error;
+mod functions;
 mod gemm;
 mod halves;
 mod lanes;

@@ -49,9 +49,12 @@ pub struct GpuRunner {
 }
 
 impl GpuRunner {
-    /// Opens the adapter that is meant by a backend's name, which it has in its `hello`.
+    /// Opens the adapter that is meant by a backend's name, which it has in its `hello`. A case may take as long as whoever asks for
+    /// it waits: the process ends then, and with it what the device runs.
     pub fn open(name: &str, which: &Which) -> Result<Self, GpuError> {
-        Gpu::open(which).map(|gpu| Self::new(name, gpu))
+        let mut gpu = Gpu::open(which)?;
+        gpu.wait_at_most(None);
+        Ok(Self::new(name, gpu))
     }
 
     /// An open device under a name.
@@ -89,12 +92,20 @@ impl Runner for GpuRunner {
     }
 
     fn run_on(&mut self, model: &Model, inputs: &[&Tensor]) -> Result<Vec<Tensor>, EngineError> {
-        self.gpu.run(model, inputs).map_err(|e| match e.cause {
-            GpuError::Unsupported { .. } | GpuError::TooLarge { .. } => {
-                EngineError::Unsupported(e.to_string())
-            }
-            _ => EngineError::Run(e.to_string()),
-        })
+        self.gpu.run(model, inputs).map_err(|e| kind(&e.cause)(e.to_string()))
+    }
+}
+
+/// What an error of the device says of a case. After some the device is of no use any more, and in none of these is the model to blame.
+fn kind(error: &GpuError) -> fn(String) -> EngineError {
+    match error {
+        GpuError::Unsupported { .. } | GpuError::TooLarge { .. } => EngineError::Unsupported,
+        GpuError::Arguments { .. } => EngineError::Run,
+        GpuError::OutOfMemory { .. }
+        | GpuError::Device { .. }
+        | GpuError::Timeout { .. }
+        | GpuError::NoAdapter { .. }
+        | GpuError::Open { .. } => EngineError::Internal,
     }
 }
 

@@ -23,11 +23,23 @@ pub use self::rten::Rten;
 #[cfg(feature = "tract")]
 pub use self::tract::Tract;
 
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+
 use worker::Engine;
 
 /// The environment variable that names ONNX Runtime's shared library. The field's usual name: the crate `ort` and
 /// others use it.
 pub const ORT_LIBRARY: &str = "ORT_DYLIB_PATH";
+
+/// The shared library of Python's package onnxruntime, where `scripts/python-env` puts it in a checkout.
+pub fn ort_library(checkout: &Path) -> Option<PathBuf> {
+    let entries = |folder: PathBuf| std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let pythons = entries(checkout.join(".venv/lib"));
+    let mut files = pythons.flat_map(|python| entries(python.path().join("site-packages/onnxruntime/capi")));
+    let is_library = |name: &OsStr| name.to_string_lossy().starts_with("libonnxruntime.");
+    files.find(|file| is_library(&file.file_name())).map(|file| file.path())
+}
 
 /// The names of the engines that are built in, our own first.
 pub const fn all() -> &'static [&'static str] {

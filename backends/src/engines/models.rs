@@ -101,7 +101,11 @@ fn wanted(case: &Case, model: &Model, outputs: Vec<Tensor>) -> Result<Vec<(Strin
 
 /// The runner as what computes the values that shapes, branches and loops are read from: it goes where its own values
 /// lead.
-struct Own<'r, R>(RefCell<&'r mut R>);
+struct Own<'r, R> {
+    runner: RefCell<&'r mut R>,
+    /// Its last error. Import has the words alone, and not of what kind it is.
+    failed: RefCell<Option<EngineError>>,
+}
 
 impl<R: Runner> Evaluator for Own<'_, R> {
     fn evaluate(
@@ -111,7 +115,22 @@ impl<R: Runner> Evaluator for Own<'_, R> {
         outputs: &[Type],
     ) -> Result<Vec<Tensor>, String> {
         let (model, inputs) = alone(op, operands, outputs);
-        self.0.borrow_mut().run_on(&model, &inputs).map_err(|e| e.to_string())
+        self.runner.borrow_mut().run_on(&model, &inputs).map_err(|e| {
+            let words = e.to_string();
+            self.failed.replace(Some(e));
+            words
+        })
+    }
+}
+
+impl<R> Own<'_, R> {
+    /// Why a model cannot be read. Where the runner failed on the way, that is of the kind that it is where the whole model runs.
+    fn why(self, error: Error) -> EngineError {
+        match (error, self.failed.into_inner()) {
+            (Error::Unsupported { why, .. }, Some(failed)) if why == failed.to_string() => failed,
+            (e @ Error::Unsupported { .. }, _) => EngineError::Unsupported(e.to_string()),
+            (e @ (Error::Invalid { .. } | Error::Io { .. }), _) => EngineError::Load(e.to_string()),
+        }
     }
 }
 
@@ -136,11 +155,50 @@ fn read(
     known_inputs: &BTreeMap<&str, Datum<&Tensor>>,
     runner: &mut impl Runner,
 ) -> Result<Model, EngineError> {
-    let own = Own(RefCell::new(runner));
+    let own = Own { runner: RefCell::new(runner), failed: RefCell::new(None) };
     let options = Options { known_inputs, evaluator: &own, ..Options::default() };
     let imported = program.and_then(|program| specialise(&program, &options));
-    imported.map(|imported| imported.model).map_err(|e| match e {
-        Error::Unsupported { .. } => EngineError::Unsupported(e.to_string()),
-        Error::Invalid { .. } | Error::Io { .. } => EngineError::Load(e.to_string()),
-    })
+    imported.map(|imported| imported.model).map_err(|e| own.why(e))
+}
+
+#[cfg(test)]
+mod tests {
+    use ir::{DType, Operation};
+
+    use super::*;
+
+    /// What fails on every sum, with an error of some kind.
+    struct NoSums(fn(String) -> EngineError);
+
+    impl Runner for NoSums {
+        fn describe(&self) -> Description {
+            Description { levels: vec!["default".to_owned()], ..Description::default() }
+        }
+
+        fn run(&mut self, model: &Model, _: &[Tensor]) -> Result<Vec<Tensor>, EngineError> {
+            let mut kinds = model.graph.nodes.iter().map(|node| &node.kind);
+            let is_sum = kinds.any(|kind| matches!(kind, NodeKind::Operator(op) if op.name() == "Add"));
+            assert!(is_sum, "nothing else is computed");
+            Err((self.0)("no sums".to_owned()))
+        }
+    }
+
+    /// A shape is computed by a sum.
+    const COMPUTED: &str = "<ir_version: 10, opset_import: [\"\" : 21]>
+        g (float[2] x, int64[1] n) => (float[?] y) { m = Add(n, n) y = Reshape(x, m) }";
+
+    #[test]
+    fn what_fails_on_the_way_to_a_shape_is_of_its_own_kind() {
+        let model = onnx::encode(&onnx::text::parse(COMPUTED).expect("a text"));
+        let x = Tensor::from_f64_fn(&Type::new(DType::F32, [2]), |_| 0.0);
+        let n = Tensor::from_i128_fn(&Type::new(DType::I64, [1]), |_| 1);
+        let inputs = [("x", Datum::Tensor(&x)), ("n", Datum::Tensor(&n))];
+        let outputs = [Wanted::tensor("y", DType::F32)];
+        for kind in [EngineError::Run, EngineError::Unsupported, EngineError::Internal] {
+            let case =
+                Case { model: Source::Message(&model), level: "default", inputs: &inputs, outputs: &outputs };
+            let failed = OnModels::new(NoSums(kind)).run(&case);
+            assert_eq!(failed, Err(kind("no sums".to_owned())));
+        }
+    }
 }

@@ -103,6 +103,13 @@ pub fn support(op: &Op, inputs: &[Option<&Type>]) -> Support {
     }
 }
 
+/// The error for an operator on operands of types for which there are no kernels.
+pub(super) fn refused(op: &Op, inputs: &[Option<&Type>], why: &str) -> GpuError {
+    let dtypes: Vec<_> = inputs.iter().flatten().map(|ty| ty.dtype.name()).collect();
+    let kernel = format!("{} of {}", ir::Operation::name(op), dtypes.join(", "));
+    GpuError::Unsupported { kernel, why: why.to_owned() }
+}
+
 impl Gpu {
     /// Runs one operator. `outputs` are the types its type rule gives for these operands.
     pub fn operator(
@@ -115,9 +122,7 @@ impl Gpu {
         let types: Vec<_> = inputs.iter().map(|t| t.map(GpuTensor::ty)).collect();
         let operands: Vec<_> = types.iter().map(Option::as_ref).collect();
         if let Support::No(why) = support(op, &operands) {
-            let dtypes: Vec<_> = operands.iter().flatten().map(|t| t.dtype.name()).collect();
-            let kernel = format!("{name} of {}", dtypes.join(", "));
-            return Err(GpuError::Unsupported { kernel, why: why.to_owned() });
+            return Err(refused(op, &operands, why));
         }
         kernel(op).run(&Call { gpu: self, name, inputs, outputs })
     }

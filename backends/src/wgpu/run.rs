@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use ir::execute::{Each, Keep, Machine, Step, execute};
 use ir::{NodeKind, Operation, Output, Tensor};
-use ops::{Model, Op};
+use ops::{Graph, Model, Op};
 
-use super::{Gpu, GpuError, GpuTensor};
+use super::{Gpu, GpuError, GpuTensor, dispatch};
+use crate::support::Support;
 
 /// The node of a model that failed, and why.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -23,7 +24,19 @@ pub struct NodeError {
 
 impl Gpu {
     /// Runs a validated model. `inputs` are its variables' tensors in order; the result has its outputs in order.
+    ///
+    /// Of a model that fails nothing is left to run: what is recorded is discarded, also what somebody else has recorded.
     pub fn run(&self, model: &Model, inputs: &[&Tensor]) -> Result<Vec<Tensor>, NodeError> {
+        let bodies = model.functions.iter().map(|function| &function.body);
+        bodies.chain([&model.graph]).try_for_each(|graph| has_kernels(model, graph))?;
+        let ran = self.run_supported(model, inputs);
+        if ran.is_err() {
+            self.discard();
+        }
+        ran
+    }
+
+    fn run_supported(&self, model: &Model, inputs: &[&Tensor]) -> Result<Vec<Tensor>, NodeError> {
         let end =
             |cause| NodeError { node: model.graph.nodes.len() as u32, op: "readback".to_owned(), cause };
         let upload = |t: &&Tensor| self.upload(t);
@@ -35,6 +48,19 @@ impl Gpu {
         let missing = || end(GpuError::arguments("graph", "an output is no value of the graph"));
         self.download_all(&outputs.ok_or_else(missing)?).map_err(end)
     }
+}
+
+/// Refuses a graph with a node that there are no kernels for, before anything of it runs.
+fn has_kernels(model: &Model, graph: &Graph) -> Result<(), NodeError> {
+    for (number, node) in graph.nodes.iter().enumerate() {
+        if let NodeKind::Operator(op) = &node.kind
+            && let Support::No(why) = dispatch::support(op, &graph.types(&node.inputs))
+        {
+            let cause = dispatch::refused(op, &graph.types(&node.inputs), why);
+            return Err(NodeError { node: number as u32, op: label(model, &node.kind), cause });
+        }
+    }
+    Ok(())
 }
 
 /// Records nodes, whose tensors are on the device.

@@ -1,6 +1,7 @@
 //! Sums that are longer than a loop of a shader may run.
 
 use ir::DType;
+use onnxsmith_backends::wgpu::GpuError;
 use ops::linear::equation::Equation;
 use ops::linear::{Einsum, MatMul};
 use ops::nn::Conv;
@@ -30,6 +31,15 @@ fn an_einsum_longer_than_a_loop_may_run() {
         let got = apply(gpu, Einsum { equation: equation.clone() }, &[&ones, &ones]).unwrap();
         assert_eq!(down(gpu, &got).to_f64s(), [exact], "{dtype}");
     }
+}
+
+#[test]
+fn a_sum_of_more_terms_than_kernels_count_is_an_error_value() {
+    let Some(gpu) = gpu() else { return };
+    let long = up(gpu, &tensor(DType::F32, &[1 << 17], &vec![0.0; 1 << 17]));
+    let summed = apply(gpu, Einsum { equation: Equation::parse("i,j->").unwrap() }, &[&long, &long]);
+    let terms = 1u64 << 34;
+    assert!(matches!(summed, Err(GpuError::TooLarge { needed, .. }) if needed == terms), "{summed:?}");
 }
 
 #[test]

@@ -146,5 +146,6 @@ fn normalizations(sheet: &mut Sheet, x: &Tensor) {
         sheet.with("LpNormalization", &format!("{p}"), &none().int("axis", 1).int("p", p), &[x]);
     }
     sheet.with("MeanVarianceNormalization", "", &none().ints("axes", &[0, 2, 3]), &[x]);
+    sheet.with("MeanVarianceNormalization", "of all axes", &none().ints("axes", &[]), &[x]);
     sheet.with("LRN", "", &none().int("size", 3).float("alpha", 0.3), &[x]);
 }

@@ -35,7 +35,8 @@ impl Single for MeanVariance {
     fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
         let x = d.any(1..=d.limits.max_rank)?;
         let usual = x.rank() == 4 && d.chance(0.5);
-        Some(MeanVariance { axes: if usual { vec![0, 2, 3] } else { d.axes(x.rank(), 1) } })
+        // A list that is there and empty says what all axes say.
+        Some(MeanVariance { axes: if usual { vec![0, 2, 3] } else { d.axes(x.rank(), 0) } })
     }
 }
 

@@ -7,10 +7,11 @@
 use half::{bf16, f16};
 use ir::DType;
 use ir::narrow::{F4E2M1, F8E4M3FN, F8E4M3FNUZ, F8E5M2, F8E5M2FNUZ, F8E8M0, I2, I4, U2, U4};
-use ir::round::{Conversion, Overflow, RoundMode};
+use ir::round::{Overflow, RoundMode};
 use ir::tensor::Element;
 use ops::elementwise::Rounding;
 
+use super::short_floats::Short;
 use crate::cpu::call::Call;
 use crate::cpu::error::{CpuError, Outputs};
 
@@ -117,16 +118,25 @@ widen! {
 }
 
 /// The nearest number of a float of 8 bits or less, or what the attributes say instead.
-fn shortened<T: Element>(v: f64, rounding: Rounding) -> T {
-    let Some(format) = T::DTYPE.float() else { return T::from_f64(v) };
-    let Rounding { overflow, round_mode } = rounding;
-    if T::DTYPE != DType::F8E8M0 {
-        return T::from_f64(Conversion { format, mode: RoundMode::Nearest, overflow }.of(v));
+fn shortened<T: Short>(v: f64, rounding: Rounding) -> T {
+    if T::FORMAT.has_sign() {
+        return T::short(v, Rounding { round_mode: RoundMode::Nearest, ..rounding });
     }
     // Cast's table asks whether the number is beyond the ends, and not what it is rounded to.
-    let is_within = (format.min_normal()..=format.max_finite()).contains(&v);
-    let is_lost = overflow == Overflow::Escape && !is_within;
-    T::from_f64(if is_lost { f64::NAN } else { Conversion { format, mode: round_mode, overflow }.of(v) })
+    let is_within = (T::FORMAT.min_normal()..=T::FORMAT.max_finite()).contains(&v);
+    let is_lost = rounding.overflow == Overflow::Escape && !is_within;
+    T::short(if is_lost { f64::NAN } else { v }, rounding)
+}
+
+/// A natural number as one that rounds to every float of 16 bits and fewer as it does. `f64` would round it a first time, so all
+/// that lies too far below the last place to count is one bit that says whether there is any of it.
+fn sticky(v: u64) -> f64 {
+    let few = if v >> 50 == 0 { v } else { v & !0xffff | u64::from(v & 0xffff != 0) << 16 };
+    few as f64
+}
+
+fn sticky_signed(v: i64) -> f64 {
+    sticky(v.unsigned_abs()).copysign(v as f64)
 }
 
 macro_rules! narrow {
@@ -137,10 +147,10 @@ macro_rules! narrow {
     )*};
     (halves $($t:ident),*) => {$(
         impl Narrow<u64> for $t {
-            fn narrow(v: u64, _: Rounding) -> Self { Element::from_f64(v as f64) }
+            fn narrow(v: u64, _: Rounding) -> Self { Element::from_f64(sticky(v)) }
         }
         impl Narrow<i64> for $t {
-            fn narrow(v: i64, _: Rounding) -> Self { Element::from_f64(v as f64) }
+            fn narrow(v: i64, _: Rounding) -> Self { Element::from_f64(sticky_signed(v)) }
         }
         impl Narrow<f64> for $t {
             fn narrow(v: f64, _: Rounding) -> Self { Element::from_f64(v) }
@@ -148,10 +158,10 @@ macro_rules! narrow {
     )*};
     (shorter $($t:ident),*) => {$(
         impl Narrow<u64> for $t {
-            fn narrow(v: u64, rounding: Rounding) -> Self { shortened(v as f64, rounding) }
+            fn narrow(v: u64, rounding: Rounding) -> Self { shortened(sticky(v), rounding) }
         }
         impl Narrow<i64> for $t {
-            fn narrow(v: i64, rounding: Rounding) -> Self { shortened(v as f64, rounding) }
+            fn narrow(v: i64, rounding: Rounding) -> Self { shortened(sticky_signed(v), rounding) }
         }
         impl Narrow<f64> for $t {
             fn narrow(v: f64, rounding: Rounding) -> Self { shortened(v, rounding) }
@@ -196,6 +206,24 @@ mod tests {
         assert!(cast::<_, bool>(f64::NAN) && !cast::<_, bool>(-0.0) && cast::<_, bool>(256i64));
         assert_eq!(cast::<_, f32>((1i64 << 60) + 1), (1i64 << 60) as f32);
         assert_eq!(cast::<_, f16>(1e6), f16::INFINITY);
+    }
+
+    #[test]
+    fn integers_of_64_bits_round_once() {
+        // A little more than halfway between two neighbours, which as f64 is halfway.
+        let above = (1i64 << 62) + (1 << 54) + 1;
+        assert_eq!(above as f64, ((1i64 << 62) + (1 << 54)) as f64);
+        let bits = |v: bf16| v.to_bits();
+        assert_eq!([above, above - 1, -above].map(|v| bits(cast(v))), [0x5e81, 0x5e80, 0xde81]);
+        assert_eq!([(above as u64) << 1, u64::MAX].map(|v| bits(cast(v))), [0x5f01, 0x5f80]);
+        // 3 · 2⁶¹ is halfway between two powers of 2.
+        let near = Rounding { overflow: Overflow::Saturate, round_mode: RoundMode::Nearest };
+        let codes = [(3i64 << 61) - 1, (3 << 61) + 1].map(|v| F8E8M0::narrow(v, near).code());
+        assert_eq!(codes, [127 + 62, 127 + 63]);
+        assert_eq!(
+            (cast::<_, bf16>(i64::MIN).to_f64(), cast::<_, f16>(0u64).to_bits()),
+            (-(2f64.powi(63)), 0)
+        );
     }
 
     #[test]

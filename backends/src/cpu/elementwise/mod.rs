@@ -14,6 +14,7 @@ pub(crate) mod modulus;
 pub(crate) mod pow;
 pub(crate) mod prelu;
 pub(crate) mod select;
+mod short_floats;
 pub(crate) mod shrink;
 pub(crate) mod unary;
 pub(crate) mod variadic;

@@ -9,6 +9,7 @@ use crate::cpu::call::Call;
 use crate::cpu::element::{Number, Numeric, dispatch_work};
 use crate::cpu::error::{CpuError, Outputs};
 use crate::cpu::strided::{Rows, dense};
+use crate::implied::results;
 
 pub(crate) fn run(op: &Einsum, c: &Call<'_>) -> Outputs {
     dispatch_work!(c.dtype(0)?, T => einsum::<T>(op, c))
@@ -77,7 +78,7 @@ fn offsets(op: &Einsum, c: &Call<'_>) -> Result<Offsets, CpuError> {
         }
     }
     let output = c.output(0)?.extents();
-    let kept = names(&op.equation.results(), output.len())?;
+    let kept = names(&results(&op.equation), output.len())?;
     let summed: Vec<Name> = sizes.keys().copied().filter(|name| !kept.contains(name)).collect();
     let size = |name: &Name| sizes.get(name).copied().unwrap_or(1);
     if kept.iter().zip(&output).any(|(name, extent)| size(name) != *extent) {

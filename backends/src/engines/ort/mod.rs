@@ -4,8 +4,11 @@
 //! It calculates in every dtype that is asked for. Where its kernels lack one it says so when it loads the model.
 
 mod library;
+mod written;
 
 pub use self::library::LibraryError;
+
+use std::time::SystemTime;
 
 use ::ort::environment::Environment;
 use ::ort::memory::Allocator;
@@ -45,13 +48,14 @@ impl Ort {
     /// Loads the shared library that [`ORT_LIBRARY`](super::ORT_LIBRARY) names, or the one that the system's loader finds.
     pub fn open() -> Result<Self, LibraryError> {
         let (environment, version) = library::load()?;
+        written::remove_stale(&std::env::temp_dir(), SystemTime::now());
         let opset = newest_opset(&environment);
         Ok(Self { environment, version, opset })
     }
 
     /// The model as ONNX Runtime writes it when it has optimised it.
     fn written(&self, model: Source<'_>, level: GraphOptimizationLevel) -> Result<Vec<u8>, EngineError> {
-        let path = std::env::temp_dir().join(format!("onnxsmith-{}.onnx", std::process::id()));
+        let path = std::env::temp_dir().join(written::name());
         let session = builder(&self.environment, level)
             .and_then(|builder| committed(builder.with_optimized_model_path(&path)?, model));
         let bytes = std::fs::read(&path);

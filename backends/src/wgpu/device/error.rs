@@ -1,5 +1,7 @@
 //! What can go wrong on a GPU. Every failure of `wgpu`, a driver or a device becomes one of these values.
 
+use std::time::Duration;
+
 use ir::DType;
 
 use crate::engines::gpu::{AT, NAME};
@@ -64,12 +66,10 @@ pub enum GpuError {
         why: String,
     },
     /// The device did not finish in time. Its kernel runs on; only the end of the process stops it.
-    #[error(
-        "the device did not finish within {seconds} s; the kernel cannot be stopped, restart the process"
-    )]
+    #[error("the device did not finish within {waited:?}; the kernel cannot be stopped, restart the process")]
     Timeout {
         /// How long was waited.
-        seconds: u64,
+        waited: Duration,
     },
 }
 

@@ -99,8 +99,8 @@ pub struct Gpu {
     info: AdapterInfo,
     capabilities: Capabilities,
     self_test: SelfTest,
-    /// How long a download waits for the device.
-    pub(crate) timeout: Duration,
+    /// How long a download waits for the device; `None` as long as it takes.
+    pub(crate) timeout: Option<Duration>,
 }
 
 impl fmt::Debug for Gpu {
@@ -140,6 +140,11 @@ impl Gpu {
         self.teamwork = teamwork;
     }
 
+    /// How long downloads wait for the device from now on; `None` lets it take all the time, for a process that somebody else ends.
+    pub fn wait_at_most(&mut self, timeout: Option<Duration>) {
+        self.timeout = timeout;
+    }
+
     /// The least size at which a kernel is chosen whose workgroups work together. Hardware gains from such a
     /// kernel at sizes from `pays` on.
     pub(crate) fn team_from(&self, pays: usize) -> usize {
@@ -151,7 +156,7 @@ impl Gpu {
     }
 
     /// Opens an adapter, with the 16- and 64-bit types that it has, and runs the self-test. A type that the
-    /// adapter says it has and gets wrong counts as lacking.
+    /// adapter says it has and gets wrong counts as lacking; one that gets the basics wrong does not open.
     pub fn open(which: &Which) -> Result<Self, GpuError> {
         Self::open_rewriting(which, None)
     }
@@ -166,6 +171,10 @@ impl Gpu {
         })?;
         let mut gpu = Self { rewriting, ..Self::request(adapter)? };
         gpu.self_test = SelfTest::run(&gpu)?;
+        if !gpu.self_test.has_basics() {
+            let why = format!("its driver gets the basics wrong: {}", gpu.self_test);
+            return Err(GpuError::Open { adapter: gpu.info.to_string(), why });
+        }
         gpu.capabilities = gpu.capabilities.without(&gpu.self_test.wrong);
         gpu.capabilities.subgroups &= gpu.self_test.subgroups;
         Ok(gpu)
@@ -216,7 +225,7 @@ impl Gpu {
                 subgroups: features.contains(wgpu::Features::SUBGROUP),
             },
             self_test: SelfTest::default(),
-            timeout: Duration::from_mins(2),
+            timeout: Some(Duration::from_mins(2)),
         };
         gpu.recorder = Mutex::new(gpu.guarded("start-up", || Recorder::new(&gpu.device, &gpu.limits))?);
         Ok(gpu)
@@ -250,8 +259,9 @@ impl Gpu {
         Err(GpuError::dtype(kernel, dtype, why))
     }
 
-    /// The longest loop a kernel may run in one invocation; longer work is split over invocations or launches.
-    /// The probe counts a driver's whole allowance, of which index arithmetic takes a little.
+    /// How many steps of its loops a kernel may give to one invocation; longer work is split over invocations or launches.
+    /// The probe counts a driver's whole allowance of iterations. Kernels that work in squares take two and an eighth of them for a
+    /// step, and index arithmetic takes a little.
     pub(crate) fn loop_limit(&self) -> usize {
         self.self_test.max_loop_iterations.map_or(16_384, |n| (n as usize / 4).clamp(64, 16_384))
     }

@@ -56,6 +56,11 @@ impl fmt::Display for SelfTest {
 }
 
 impl SelfTest {
+    /// Whether the driver gets right what every kernel is made of: if not, nothing it says means anything.
+    pub(super) fn has_basics(&self) -> bool {
+        self.arithmetic && self.nan_by_bits
+    }
+
     /// Runs every probe.
     pub(super) fn run(gpu: &Gpu) -> Result<Self, GpuError> {
         let n = 1000;

@@ -7,6 +7,7 @@ use ir::Type;
 use ops::linear::Einsum;
 use ops::linear::equation::{Equation, Label};
 
+use crate::implied::results;
 use crate::support::Support;
 use crate::wgpu::device::GpuError;
 use crate::wgpu::kernel::{Call, Kernel, Outputs, numbers, one};
@@ -45,7 +46,7 @@ impl Kernel for Einsum {
         let (operands, dtype) = (c.all()?, c.get(0)?.dtype());
         let shape = c.output()?.extents();
         let Axes { kept, summed } = Axes::new(&self.equation, c, &operands, &shape)?;
-        let terms = summed.iter().map(|axis| axis.size).product::<usize>();
+        let terms = terms(&summed)? as usize;
         let rounds = 1 + operands.len() * summed.len();
         let longest = (c.gpu.loop_limit() / rounds).max(1);
         let partial = if terms > longest { accumulator(dtype) } else { dtype };
@@ -72,6 +73,16 @@ impl Kernel for Einsum {
         }
         one(c.gpu.cast(&output, dtype))
     }
+}
+
+/// How many terms each sum has, which kernels count in 32 bits.
+fn terms(summed: &[Axis]) -> Result<u32, GpuError> {
+    let none = summed.iter().any(|axis| axis.size == 0);
+    let most = summed.iter().fold(1, |terms: u64, axis| terms.saturating_mul(axis.size as u64));
+    let needed = if none { 0 } else { most };
+    let limit = u64::from(u32::MAX);
+    let what = || "the number of terms in a sum of Einsum".to_owned();
+    u32::try_from(needed).map_err(|_| GpuError::TooLarge { what: what(), needed, limit })
 }
 
 /// What stands for an axis: the letter, or, for an axis without a letter, its distance from the last such
@@ -119,7 +130,7 @@ impl Axes {
             }
         }
         let mut kept = Vec::new();
-        for (name, &size) in names(c, &equation.results(), result.len())?.iter().zip(result) {
+        for (name, &size) in names(c, &results(equation), result.len())?.iter().zip(result) {
             let fits = axes.remove(name).filter(|axis| axis.size == size);
             kept.push(fits.ok_or_else(|| c.refuse(format!("no axis of its result {result:?}")))?);
         }

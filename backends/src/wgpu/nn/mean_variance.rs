@@ -25,7 +25,11 @@ impl Kernel for MeanVariance {
 
     fn run(&self, c: &Call<'_>) -> Outputs {
         let x = c.get(0)?;
-        let axes: Vec<_> = self.axes.iter().map(|&a| c.axis(a, x.rank())).collect::<Result<_, _>>()?;
+        // No axes named means all of them, as for ONNX's ReduceMean, by which the operator is defined.
+        let axes: Vec<_> = match self.axes.as_slice() {
+            [] => (0..x.rank()).collect(),
+            axes => axes.iter().map(|&a| c.axis(a, x.rank())).collect::<Result<_, _>>()?,
+        };
         let s = Statistics::new(c, x, &axes, accumulator(x.dtype()))?;
         let map = Map::with(c.name, BODY, "normalized", x.dtype(), Epsilon { epsilon: 1e-9 });
         one(c.gpu.map(map, &[&s.deviation, &s.variance]))

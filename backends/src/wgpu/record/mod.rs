@@ -117,6 +117,14 @@ impl Recorder {
         (start, self.params.len() - start)
     }
 
+    /// Forgets what is recorded.
+    fn discard(&mut self) {
+        self.pass = None;
+        self.encoder = None;
+        self.params.clear();
+        self.launches = 0;
+    }
+
     fn submit(&mut self, gpu: &Gpu) {
         self.pass = None;
         let Some(encoder) = self.encoder.take() else { return };
@@ -212,6 +220,11 @@ impl Gpu {
         self.guarded("submission", || recorder.submit(self))
     }
 
+    /// Forgets what is recorded and not yet submitted.
+    pub(crate) fn discard(&self) {
+        lock(&self.recorder).discard();
+    }
+
     /// Spreads workgroups over three dimensions of at most the device's number each.
     fn workgroups(&self, what: &str, groups: usize) -> Result<[u32; 3], GpuError> {
         let most = self.limits.max_compute_workgroups_per_dimension as usize;
@@ -225,5 +238,43 @@ impl Gpu {
             return Err(GpuError::TooLarge { what, needed: numbers as u64, limit: u64::from(u32::MAX) });
         }
         Ok([x as u32, y as u32, z as u32])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use ir::{DType, Tensor, Type};
+    use ops::Model;
+
+    use super::*;
+    use crate::wgpu::Which;
+
+    #[test]
+    fn nothing_is_left_to_run_of_a_model_that_fails() {
+        let gpu = match Gpu::open(&Which::Best) {
+            Ok(gpu) => gpu,
+            Err(e) => {
+                // Past the test harness, which shows nothing of a test that passes.
+                let _ = writeln!(std::io::stderr(), "NOT TESTED: a model that fails: {e}");
+                return;
+            }
+        };
+        // 8 GiB, the most that a type may have.
+        let text = "onnxsmith 1 opset 21 graph { %0: f32[1] = variable \"x\" %1: f32[1] = Relu(%0) \
+                    %2: f32[32768, 65535] = Expand(%1) {shape = [32768, 65535]} return \"y\" = %2 }";
+        let model: Model = text.parse().expect("it is in the text form");
+        let x = Tensor::from_f64_fn(&Type::new(DType::F32, [1]), |_| -1.0);
+        let failed = gpu.run(&model, &[&x]).expect_err("no device holds the result");
+        assert!(matches!(failed.cause, GpuError::TooLarge { .. }), "{failed}");
+        assert_eq!(gpu.compiled(), 1 + compiled_by_opening(), "the first node was recorded");
+        let recorder = lock(&gpu.recorder);
+        assert!(recorder.launches == 0 && recorder.encoder.is_none() && recorder.params.is_empty());
+    }
+
+    /// How many kernels the self-test compiles.
+    fn compiled_by_opening() -> usize {
+        Gpu::open(&Which::Best).map_or(0, |gpu| gpu.compiled())
     }
 }

@@ -74,11 +74,11 @@ impl Gpu {
         self.guarded("readback", || {
             // A failed map shows when the range is read.
             memory.map_async(wgpu::MapMode::Read, drop);
-            self.device.poll(wgpu::PollType::Wait { submission_index: None, timeout: Some(self.timeout) })
+            self.device.poll(wgpu::PollType::Wait { submission_index: None, timeout: self.timeout })
         })?
         .map(drop)
         .map_err(|e| match e {
-            wgpu::PollError::Timeout => GpuError::Timeout { seconds: self.timeout.as_secs() },
+            wgpu::PollError::Timeout => GpuError::Timeout { waited: self.timeout.unwrap_or_default() },
             e @ wgpu::PollError::WrongSubmissionIndex(..) => {
                 GpuError::Device { during: "waiting".to_owned(), why: e.to_string() }
             }

@@ -339,7 +339,7 @@ fn fields(of: &[Field]) -> String {
     of.iter().map(|f| ["    ", f.name, ": ", f.wgsl, ",\n"].concat()).collect()
 }
 
-/// What [`View::params`](crate::wgpu::record::View) packs, unpacked: one walk along the axes for all views, since a
+/// What [`view_params`](crate::wgpu::record::view_params) packs, unpacked: one walk along the axes for all views, since a
 /// division costs more than all else.
 fn places(views: usize) -> String {
     let first: Vec<_> = (0..views).map(|v| format!("params.views[{v}]")).collect();
