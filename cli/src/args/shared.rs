@@ -67,7 +67,7 @@ pub(crate) struct Campaign {
 #[derive(ClapArgs, Debug)]
 pub(crate) struct KnownList {
     /// A list of known findings (TOML), as for `fuzz`.
-    #[arg(long = "known", value_name = "FILE")]
+    #[arg(id = "known", long = "known", value_name = "FILE")]
     pub file: Option<PathBuf>,
 }
 
@@ -75,6 +75,6 @@ pub(crate) struct KnownList {
 #[derive(ClapArgs, Debug)]
 pub(crate) struct Junit {
     /// Write the findings as JUnit XML.
-    #[arg(long = "junit", value_name = "FILE")]
+    #[arg(id = "junit", long = "junit", value_name = "FILE")]
     pub file: Option<PathBuf>,
 }
