@@ -153,10 +153,14 @@ impl EitherKind for Pad {
             // What was cropped before lies in front of it.
             Some((from - before.min(0)) as usize)
         };
-        vec![lanes::build(&c.extents(0), |at| {
-            let from: Option<Vec<usize>> =
-                at.iter().enumerate().map(|(axis, &at)| source(axis, at)).collect();
-            from.map_or(constant, |from| x[from.as_slice()])
+        let shape = c.extents(0);
+        let sources: Vec<Vec<Option<usize>>> =
+            (0..x.ndim()).map(|axis| (0..shape[axis]).map(|at| source(axis, at)).collect()).collect();
+        let from = lanes::broadcast(x, x.shape());
+        vec![lanes::build(&shape, |at| {
+            let mut axes = at.iter().zip(&sources).zip(x.shape());
+            let place = axes.try_fold(0, |place, ((&at, sources), &size)| Some(place * size + sources[at]?));
+            place.map_or(constant, |place| from[place])
         })]
     }
 }
