@@ -295,6 +295,16 @@ impl<'t> System for Errors<'t> {
         }
     }
 
+    fn are_same(&self, one: &Data<Balls<'t>>, other: &Data<Balls<'t>>) -> bool {
+        match (one, other) {
+            (Data::Real(x), Data::Real(y)) => {
+                x.iter().zip(y).all(|(x, y)| x.value.to_bits() == y.value.to_bits() && x == y)
+            }
+            (Data::Int(x), Data::Int(y)) => x == y,
+            (Data::Real(_), Data::Int(_)) | (Data::Int(_), Data::Real(_)) => false,
+        }
+    }
+
     fn is_sure(&self, data: &Data<Balls<'t>>) -> bool {
         match data {
             Data::Real(a) => a.iter().all(|x| x.is_exact()),

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use ir::execute::{Keep, Values};
 use ir::{DType, NodeId, Operation, Tensor, Type, Value};
@@ -13,7 +14,7 @@ use crate::balls::{Balls, Errors};
 use crate::bound::{Ball, Bound, State, Whole};
 use crate::profile::Profile;
 pub use crate::walk::Error;
-use crate::walk::{Held, System, Visit, check, walk};
+use crate::walk::{Former, Held, System, Visit, check, walk, walk_after};
 
 /// A tensor of the reference with what may be expected of a conforming implementation.
 #[derive(Clone, PartialEq, Debug)]
@@ -184,8 +185,8 @@ pub fn evaluate_values<'t>(
     let keep = if taps == Taps::All { Keep::All } else { Keep::Outputs };
     let values = run(&system, model, given, keep, &mut |visit| {
         let decided = operators.entry(visit.op.name()).or_default();
-        decided.elements += visit.results.iter().map(length).sum::<u64>();
-        let unknown: u64 = visit.results.iter().map(unknowns).sum();
+        decided.elements += visit.results.iter().map(|data| length(data)).sum::<u64>();
+        let unknown: u64 = visit.results.iter().map(|data| unknowns(data)).sum();
         if unknown > 0 && visit.operands.iter().flatten().all(|data| unknowns(data) == 0) {
             decided.undecidable += unknown;
         }
@@ -204,31 +205,46 @@ pub fn evaluate_values<'t>(
     Evaluation { outputs, taps: tapped, operators }
 }
 
-/// How many elements the outputs of a valid model have of which a profile says nothing, and how many in all: those that are undecidable
-/// or undefined, but for what overflowed, whose sign and least magnitude are known. Tensors are given as to [`evaluate_values`].
-///
-/// # Panics
-/// If the model is not valid, or a variable has no tensor.
-pub fn undecided<'t>(
-    model: &Model,
-    given: &dyn Fn(NodeId) -> Option<&'t Tensor>,
-    profile: &Profile,
-) -> (u64, u64) {
-    let system = Errors::Bounds(profile);
-    let values = run(&system, model, given, Keep::Outputs, &mut |_| true);
-    let mut counts = (0, 0);
-    for output in &model.graph.outputs {
-        let (held, ty) = (kept(&values, output.value), model.graph.ty(output.value));
-        counts.0 += match held.data(&system) {
-            Data::Real(a) => {
-                let is_inner = model.graph.node(output.value.node).is_inner;
-                unknown(&as_compared(profile, a, ty, is_inner), |x| x.is_known() || x.is_beyond())
-            }
-            Data::Int(a) => unknown(a, |z| z.is_known()),
-        };
-        counts.1 += length(held.data(&system));
+/// How many elements of a valid model's outputs a profile says nothing of, on one set of tensors after another: those that are undecidable
+/// or undefined, but for what overflowed, whose sign and least magnitude are known.
+pub struct Undecided<'m> {
+    model: &'m Model,
+    profile: &'m Profile,
+    /// The run on the last set. Of the next one most tensors may be the same.
+    former: Former<Balls<'m>>,
+}
+
+impl<'m> Undecided<'m> {
+    /// Before the first set.
+    pub fn new(model: &'m Model, profile: &'m Profile) -> Self {
+        Self { model, profile, former: Former::none() }
     }
-    counts
+
+    /// How many there are, and how many elements the outputs have in all. Tensors are given as to [`evaluate_values`].
+    ///
+    /// # Panics
+    /// If the model is not valid, or a variable has no tensor.
+    pub fn on<'t>(&mut self, given: &dyn Fn(NodeId) -> Option<&'t Arc<Tensor>>) -> (u64, u64) {
+        let Self { model, profile, .. } = *self;
+        let system = Errors::Bounds(profile);
+        let held = |id| given(id).map(Held::of);
+        let (values, now) = walk_after(&system, model, &self.former, &held, &mut |_| true);
+        self.former = now;
+        let values = values.expect(RUNS);
+        let mut counts = (0, 0);
+        for output in &model.graph.outputs {
+            let (held, ty) = (kept(&values, output.value), model.graph.ty(output.value));
+            counts.0 += match held.data(&system) {
+                Data::Real(a) => {
+                    let is_inner = model.graph.node(output.value.node).is_inner;
+                    unknown(&as_compared(profile, a, ty, is_inner), |x| x.is_known() || x.is_beyond())
+                }
+                Data::Int(a) => unknown(a, |z| z.is_known()),
+            };
+            counts.1 += length(held.data(&system));
+        }
+        counts
+    }
 }
 
 /// The outputs of a model, values alone.
@@ -276,9 +292,11 @@ pub(crate) fn run<'t, S: System>(
     keep: Keep<'_>,
     visit: &mut dyn FnMut(&Visit<'_, S::A>) -> bool,
 ) -> Values<Held<S::A>> {
-    let values = walk(system, model, keep, &|id| given(id).map(|t| system.load(t)), visit);
-    values.expect("a valid model with tensors for all its variables runs to its end")
+    let values = walk(system, model, keep, &|id| given(id).map(|t| Held::new(system.load(t))), visit);
+    values.expect(RUNS)
 }
+
+const RUNS: &str = "a valid model with tensors for all its variables runs to its end";
 
 /// A value that a run was to keep.
 pub(crate) fn kept<A: Arith>(values: &Values<Held<A>>, value: Value) -> &Held<A> {

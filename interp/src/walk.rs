@@ -1,6 +1,7 @@
 //! Running a model in any number system.
 //!
-//! One walk over the nodes ([`ir::execute`]) serves values, bounds and gradients: what differs is a [`System`].
+//! One walk over the nodes ([`ir::execute`]) serves values, bounds and gradients: what differs is a [`System`]. A run of the
+//! same model on other tensors takes from the one before ([`Former`]) what depends on none that is another one.
 
 use std::cell::{LazyCell, OnceCell};
 use std::rc::Rc;
@@ -37,6 +38,10 @@ pub trait System {
     }
     /// What storing an output does to its elements.
     fn store(&self, arith: &Self::A, data: &mut Data<Self::A>, dtype: DType, is_inner: bool);
+    /// Whether elements are, bit for bit, those of another run.
+    fn are_same(&self, _one: &Data<Self::A>, _other: &Data<Self::A>) -> bool {
+        false
+    }
     /// Whether every element is one that no conforming implementation may have otherwise.
     fn is_sure(&self, _data: &Data<Self::A>) -> bool {
         true
@@ -57,24 +62,79 @@ pub struct Held<A: Arith> {
 /// come before its first operator: so those of a constant are there from its first use to its last.
 enum Content<A: Arith> {
     Computed(Data<A>),
-    Constant(Arc<Tensor>, OnceCell<Data<A>>),
+    Of(Source, OnceCell<Data<A>>),
+}
+
+/// A tensor, and whether it is a constant of the model.
+#[derive(Clone)]
+enum Source {
+    Given(Arc<Tensor>),
+    Constant(Arc<Tensor>),
+}
+
+impl Source {
+    fn tensor(&self) -> &Arc<Tensor> {
+        let (Self::Given(tensor) | Self::Constant(tensor)) = self;
+        tensor
+    }
+
+    /// Whether this is that tensor in that role, and not only one that may be alike.
+    fn is(&self, other: &Self) -> bool {
+        let are_alike = std::mem::discriminant(self) == std::mem::discriminant(other);
+        are_alike && Arc::ptr_eq(self.tensor(), other.tensor())
+    }
+
+    fn load<S: System>(&self, system: &S) -> Data<S::A> {
+        let data = system.load(self.tensor());
+        match self {
+            Self::Given(_) => data,
+            Self::Constant(_) => system.constant(data),
+        }
+    }
 }
 
 impl<A: Arith> Held<A> {
-    fn new(data: Data<A>) -> Self {
+    /// These elements.
+    pub fn new(data: Data<A>) -> Self {
         Self { content: Rc::new(Content::Computed(data)), is_open: false }
     }
 
+    /// The elements of a tensor, which are loaded where they are read.
+    pub fn of(tensor: &Arc<Tensor>) -> Self {
+        Self::from(Source::Given(Arc::clone(tensor)))
+    }
+
+    /// The elements of a constant of the model.
     fn constant(tensor: &Arc<Tensor>) -> Self {
-        let content = Content::Constant(Arc::clone(tensor), OnceCell::new());
-        Self { content: Rc::new(content), is_open: false }
+        Self::from(Source::Constant(Arc::clone(tensor)))
+    }
+
+    /// The elements of a tensor that stands for a constant of the model.
+    fn as_constant(self) -> Self {
+        match &*self.content {
+            Content::Of(source, _) => Self::constant(source.tensor()),
+            Content::Computed(_) => self,
+        }
+    }
+
+    fn from(source: Source) -> Self {
+        Self { content: Rc::new(Content::Of(source, OnceCell::new())), is_open: false }
+    }
+
+    /// Whether this is that tensor, and not only one that may be alike.
+    fn is(&self, other: &Self) -> bool {
+        let is_that = match (&*self.content, &*other.content) {
+            (Content::Of(source, _), Content::Of(other, _)) => source.is(other),
+            _ => Rc::ptr_eq(&self.content, &other.content),
+        };
+        is_that && self.is_open == other.is_open
     }
 
     /// Its elements, in the system that it was made in.
     pub fn data(&self, system: &impl System<A = A>) -> &Data<A> {
         match &*self.content {
             Content::Computed(data) => data,
-            Content::Constant(tensor, loaded) => loaded.get_or_init(|| system.constant(system.load(tensor))),
+            Content::Of(source, loaded) => loaded.get_or_init(|| source.load(system)),
         }
     }
 }
@@ -96,7 +156,86 @@ pub struct Visit<'a, A: Arith> {
     /// Its operands, in the number system.
     pub operands: &'a [Option<&'a Data<A>>],
     /// What it gave.
-    pub results: &'a [Data<A>],
+    pub results: &'a [&'a Data<A>],
+    /// Whether the operands are those of a former run, and so the results are. Its visitor went on.
+    pub is_known: bool,
+}
+
+/// What a run computed, for another one of the same model in the same system.
+pub struct Former<A: Arith> {
+    steps: Vec<Computed<A>>,
+    /// How many elements are held here.
+    elements: usize,
+}
+
+/// An operator that was run.
+struct Computed<A: Arith> {
+    operands: Each<Option<Held<A>>>,
+    /// Whether what it was read from may be otherwise.
+    is_open: bool,
+    results: Each<Held<A>>,
+}
+
+/// The most elements that are held for another run: tens of megabytes in any number system. What comes after these is computed anew.
+const MOST_HELD: usize = 1 << 20;
+
+impl<A: Arith> Former<A> {
+    /// Of no run.
+    pub const fn none() -> Self {
+        Self { steps: Vec::new(), elements: 0 }
+    }
+}
+
+/// A run after another one.
+struct Recall<'a, A: Arith> {
+    former: &'a Former<A>,
+    now: Former<A>,
+    /// The number of the next operator.
+    next: usize,
+}
+
+impl<A: Arith> Computed<A> {
+    /// Whether it was run on these operands. Those that it was run on are taken from it: they are loaded.
+    fn is_of<'h>(&'h self, operands: &mut [Option<&'h Held<A>>], is_open: bool) -> bool {
+        let mut is_known = self.is_open == is_open;
+        for (now, before) in operands.iter_mut().zip(&self.operands) {
+            match (now, before) {
+                (Some(now), Some(before)) if before.is(now) => *now = before,
+                (now, _) => is_known &= now.is_none(),
+            }
+        }
+        is_known
+    }
+
+    /// Whether it gave these results.
+    fn gave(&self, system: &impl System<A = A>, results: &[Data<A>], is_open: bool) -> bool {
+        let mut both = self.results.iter().zip(results);
+        self.is_open == is_open && both.all(|(before, now)| system.are_same(before.data(system), now))
+    }
+}
+
+impl<'a, A: Arith> Recall<'a, A> {
+    /// The next operator, as it was run before.
+    fn before(&self) -> Option<&'a Computed<A>> {
+        self.former.steps.get(self.next)
+    }
+
+    /// Holds what the next operator gave.
+    fn keep(
+        &mut self,
+        operands: &[Option<&Held<A>>],
+        is_open: bool,
+        results: &Each<Held<A>>,
+        given: &[&Data<A>],
+    ) {
+        self.next += 1;
+        self.now.elements += given.iter().map(|data| data.shape().iter().product::<usize>()).sum::<usize>();
+        // Steps are known by their numbers, so none is left out between two.
+        if self.now.elements <= MOST_HELD {
+            let operands = operands.iter().map(|held| held.cloned()).collect();
+            self.now.steps.push(Computed { operands, is_open, results: results.clone() });
+        }
+    }
 }
 
 /// Why a model cannot be evaluated.
@@ -138,10 +277,26 @@ pub fn walk<S: System>(
     system: &S,
     model: &Model,
     keep: Keep<'_>,
-    given: &dyn Fn(NodeId) -> Option<Data<S::A>>,
+    given: &dyn Fn(NodeId) -> Option<Held<S::A>>,
     visit: &mut dyn FnMut(&Visit<'_, S::A>) -> bool,
 ) -> Option<Values<Held<S::A>>> {
-    execute(model, keep, &mut Reader { system, opset: model.opset, given, visit, is_open: false }).ok()
+    let mut reader = Reader { system, opset: model.opset, given, visit, is_open: false, recall: None };
+    execute(model, keep, &mut reader).ok()
+}
+
+/// [`walk`], where operators are not run again whose operands are those of a former run of the same model: what is given is
+/// the same if it is the same [`Held`], or of the same `Arc`. Gives what this run computed besides, whether it came to its end or not.
+pub fn walk_after<S: System>(
+    system: &S,
+    model: &Model,
+    former: &Former<S::A>,
+    given: &dyn Fn(NodeId) -> Option<Held<S::A>>,
+    visit: &mut dyn FnMut(&Visit<'_, S::A>) -> bool,
+) -> (Option<Values<Held<S::A>>>, Former<S::A>) {
+    let recall = Some(Recall { former, now: Former::none(), next: 0 });
+    let mut reader = Reader { system, opset: model.opset, given, visit, is_open: false, recall };
+    let values = execute(model, Keep::Outputs, &mut reader).ok();
+    (values, reader.recall.map_or(Former::none(), |recall| recall.now))
 }
 
 /// The run is over: the visitor ended it, or the model was not valid.
@@ -151,10 +306,11 @@ struct Over;
 struct Reader<'a, S: System> {
     system: &'a S,
     opset: u32,
-    given: &'a dyn Fn(NodeId) -> Option<Data<S::A>>,
+    given: &'a dyn Fn(NodeId) -> Option<Held<S::A>>,
     visit: &'a mut dyn FnMut(&Visit<'_, S::A>) -> bool,
     /// Whether what the next operator was read from may be otherwise.
     is_open: bool,
+    recall: Option<Recall<'a, S::A>>,
 }
 
 impl<S: System> Machine<Op> for Reader<'_, S> {
@@ -162,13 +318,12 @@ impl<S: System> Machine<Op> for Reader<'_, S> {
     type Error = Over;
 
     fn variable(&mut self, step: &Step<'_, Op>) -> Result<Self::Value, Over> {
-        (self.given)(step.id).map(Held::new).ok_or(Over)
+        (self.given)(step.id).ok_or(Over)
     }
 
     fn constant(&mut self, step: &Step<'_, Op>, tensor: &Arc<Tensor>) -> Result<Self::Value, Over> {
         let replaced = if step.caller.is_none() { (self.given)(step.id) } else { None };
-        let replaced = replaced.map(|data| Held::new(self.system.constant(data)));
-        Ok(replaced.unwrap_or_else(|| Held::constant(tensor)))
+        Ok(replaced.map_or_else(|| Held::constant(tensor), |held| held.as_constant()))
     }
 
     fn given(&mut self, _: &Step<'_, Op>, values: &[&Self::Value]) {
@@ -186,6 +341,9 @@ impl<S: System> Machine<Op> for Reader<'_, S> {
         let dtype = working_dtype(&types, outputs);
         let arith = self.system.arith(dtype);
         let is_open = std::mem::take(&mut self.is_open) || operands.iter().flatten().any(|held| held.is_open);
+        let mut operands: Each<Option<&Self::Value>> = operands.iter().copied().collect();
+        let before = self.recall.as_ref().and_then(Recall::before);
+        let is_known = before.is_some_and(|before| before.is_of(&mut operands, is_open));
         let reads = LazyCell::new(|| op.facts(&types).reads);
         let narrowed: Each<Option<Data<S::A>>> = operands
             .iter()
@@ -200,25 +358,110 @@ impl<S: System> Machine<Op> for Reader<'_, S> {
                 }
             })
             .collect();
-        let operands = operands.iter().map(|held| held.map(|held| held.data(self.system)));
+        let data = operands.iter().map(|held| held.map(|held| held.data(self.system)));
         let inputs: Each<Option<&Data<S::A>>> =
-            operands.zip(&narrowed).map(|(data, narrow)| narrow.as_ref().or(data)).collect();
-        let call = Call { arith: &arith, inputs: &inputs, types: &types, outputs, opset: self.opset };
-        let mut results = self.system.eval(op, &call);
-        for (data, ty) in results.iter_mut().zip(outputs) {
-            self.system.store(&arith, data, ty.dtype, step.node.is_inner);
-            if is_open {
-                self.system.open(data);
+            data.zip(&narrowed).map(|(data, narrow)| narrow.as_ref().or(data)).collect();
+        let computed = || {
+            let call = Call { arith: &arith, inputs: &inputs, types: &types, outputs, opset: self.opset };
+            let mut results = self.system.eval(op, &call);
+            for (data, ty) in results.iter_mut().zip(outputs) {
+                self.system.store(&arith, data, ty.dtype, step.node.is_inner);
+                if is_open {
+                    self.system.open(data);
+                }
             }
-        }
-        let visit = Visit { node: step.main(), op, types: &types, operands: &inputs, results: &results };
+            results
+        };
+        let computed = if is_known { Vec::new() } else { computed() };
+        let results: Each<Held<S::A>> = match before {
+            Some(before) if is_known || before.gave(self.system, &computed, is_open) => {
+                before.results.clone()
+            }
+            _ => computed.into_iter().map(|data| Held { is_open, ..Held::new(data) }).collect(),
+        };
+        let given: Each<&Data<S::A>> = results.iter().map(|held| held.data(self.system)).collect();
+        let node = step.main();
+        let visit = Visit { node, op, types: &types, operands: &inputs, results: &given, is_known };
         if !(self.visit)(&visit) {
             return Err(Over);
         }
-        Ok(results.into_iter().map(|data| Held { is_open, ..Held::new(data) }).collect())
+        if let Some(recall) = &mut self.recall {
+            recall.keep(&operands, is_open, &results, &given);
+        }
+        drop(given);
+        Ok(results)
     }
 
     fn invalid(&mut self, _: &Step<'_, Op>) -> Over {
         Over
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::RefCell;
+
+    use ir::Operation;
+    use ops::plain::{self, Plain};
+
+    use super::*;
+
+    /// Plain numbers, with the names of the operators that are run.
+    #[derive(Default)]
+    struct Told(RefCell<Vec<&'static str>>);
+
+    impl System for Told {
+        type A = Plain<'static>;
+        fn arith(&self, dtype: DType) -> Self::A {
+            Plain::new(dtype)
+        }
+        fn load(&self, tensor: &Tensor) -> Data<Self::A> {
+            plain::load(tensor)
+        }
+        fn eval(&self, op: &Op, call: &Call<'_, Self::A>) -> Vec<Data<Self::A>> {
+            self.0.borrow_mut().push(op.name());
+            plain::eval(op, call)
+        }
+        fn store(&self, _: &Self::A, data: &mut Data<Self::A>, dtype: DType, _: bool) {
+            plain::settle(data, dtype);
+        }
+        fn are_same(&self, one: &Data<Self::A>, other: &Data<Self::A>) -> bool {
+            matches!((one, other), (Data::Real(x), Data::Real(y)) if x == y)
+        }
+    }
+
+    #[test]
+    fn a_run_computes_what_depends_on_other_values_than_the_one_before() {
+        let text = "onnxsmith 1 opset 21\nfunction f {\n  %0: f32[2] = variable \"p\"\n  %1: f32[2] = Sqrt(%0)\n  \
+                    return \"r\" = %1\n}\ngraph {\n  %0: f32[2] = variable \"x\"\n  %1: f32[2] = variable \"y\"\n  \
+                    %2: f32[2] = Neg(%0)\n  %3: f32[2] = Abs(%1)\n  %4: f32[2] = call f(%3)\n  \
+                    %5: f32[2] = Add(%2, %4)\n  return \"z\" = %5\n}\n";
+        let model: Model = text.parse().unwrap_or_else(|e| panic!("{e}"));
+        let tensor = |x: [f64; 2]| Arc::new(Tensor::from_f64_fn(&Type::new(DType::F32, [2]), |i| x[i]));
+        let system = Told::default();
+        let mut former = Former::none();
+        let mut run = |given: &[Arc<Tensor>; 2], until: &str| {
+            let held = |id: NodeId| given.get(id.index()).map(Held::of);
+            let mut visit = |v: &Visit<'_, Plain<'static>>| v.op.name() != until;
+            let (values, now) = walk_after(&system, &model, &former, &held, &mut visit);
+            former = now;
+            let z = values.map(|values| {
+                let Some(Some(held)) = values.get(model.graph.outputs[0].value) else { panic!("an output") };
+                plain::store(held.data(&system), &Type::new(DType::F32, [2])).to_f64s()
+            });
+            (system.0.take(), z)
+        };
+        let (x, other) = (tensor([1.0, 2.0]), tensor([3.0, 5.0]));
+        let [y, opposite, nine] = [[4.0, -16.0], [-4.0, 16.0], [9.0, 9.0]].map(tensor);
+        let all = ["Neg", "Abs", "Sqrt", "Add"];
+        assert_eq!(run(&[x.clone(), y.clone()], ""), (all.to_vec(), Some(vec![1.0, 2.0])));
+        assert_eq!(run(&[x.clone(), y.clone()], ""), (vec![], Some(vec![1.0, 2.0])));
+        assert_eq!(run(&[other.clone(), y], ""), (vec!["Neg", "Add"], Some(vec![-1.0, -1.0])));
+        // The operators after one that gives the same are those of the former run.
+        assert_eq!(run(&[other.clone(), opposite], ""), (vec!["Abs"], Some(vec![-1.0, -1.0])));
+        assert_eq!(run(&[other.clone(), nine.clone()], "Sqrt"), (vec!["Abs", "Sqrt"], None));
+        // Of a run that was ended there is what was computed until then.
+        assert_eq!(run(&[other, nine.clone()], ""), (vec!["Sqrt", "Add"], Some(vec![0.0, -2.0])));
+        assert_eq!(run(&[x, nine], ""), (vec!["Neg", "Add"], Some(vec![2.0, 1.0])));
     }
 }

@@ -94,6 +94,19 @@ pub fn build<T>(shape: &[usize], mut f: impl FnMut(&[usize]) -> T) -> ArrayD<T> 
     array(shape, (0..shape.iter().product()).map(|_| next()).collect())
 }
 
+/// A tensor whose element at each position is that of `x` at another one: `from` tells its index along each axis, by the axis and the
+/// position's index along it.
+pub fn by_axis<T: Clone>(x: &ArrayD<T>, shape: &[usize], from: impl Fn(usize, usize) -> usize) -> ArrayD<T> {
+    let items = broadcast(x, x.shape());
+    let mut step = 1;
+    let mut steps: Vec<Vec<usize>> = Vec::with_capacity(shape.len());
+    for axis in (0..shape.len()).rev() {
+        steps.push((0..shape[axis]).map(|at| from(axis, at) * step).collect());
+        step *= x.shape()[axis];
+    }
+    build(shape, |at| items[at.iter().rev().zip(&steps).map(|(&at, steps)| steps[at]).sum::<usize>()].clone())
+}
+
 /// A function of each element. Compiled for every function and number system: half of what `ndarray` makes of it.
 pub fn each<T: Copy, U>(x: &ArrayD<T>, f: impl FnMut(T) -> U) -> ArrayD<U> {
     array(x.shape(), broadcast(x, x.shape()).iter().copied().map(f).collect())
@@ -101,6 +114,9 @@ pub fn each<T: Copy, U>(x: &ArrayD<T>, f: impl FnMut(T) -> U) -> ArrayD<U> {
 
 /// The elements in row-major order.
 fn row_major<T: Clone>(x: &ArrayViewD<'_, T>) -> Vec<T> {
+    if let Some(items) = x.as_slice() {
+        return items.to_vec();
+    }
     let mut items = Vec::with_capacity(x.len());
     // Of a tensor without elements there may be any number of rows.
     if x.ndim() == 0 || x.is_empty() {
@@ -168,6 +184,14 @@ mod tests {
         assert_eq!(at, [[0, 0, 0], [0, 0, 1], [0, 0, 2], [1, 0, 0], [1, 0, 1], [1, 0, 2]]);
         assert_eq!(build(&[], <[usize]>::len).into_raw_vec_and_offset().0, [0]);
         assert!(build(&[2, 0], <[usize]>::len).is_empty());
+    }
+
+    #[test]
+    fn each_axis_tells_where_elements_are_from() {
+        let x = array(&[2, 3], vec![1, 2, 3, 4, 5, 6]);
+        let turned = by_axis(&x, &[3, 2], |axis, at| if axis == 0 { at % 2 } else { 2 - at });
+        assert_eq!(turned, array(&[3, 2], vec![3, 2, 6, 5, 3, 2]));
+        assert_eq!(by_axis(&x.reversed_axes(), &[1, 1], |axis, _| axis), array(&[1, 1], vec![4]));
     }
 
     #[test]

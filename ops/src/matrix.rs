@@ -5,7 +5,7 @@
 //! is made in the order of its terms, one rounding for each product and one for each addition, so that it does not depend
 //! on the processor, and is what a loop over the terms gives. The kernels that the reference judges keep nothing of this.
 
-use ndarray::{ArrayView2, ArrayViewMut2, s};
+use ndarray::{ArrayView1, ArrayView2, ArrayViewMut2, s};
 use pulp::{Arch, Simd, WithSimd};
 
 /// How many rows are under way at once, and how many vectors of columns: so many sums fit in sixteen registers.
@@ -15,6 +15,9 @@ const VECTORS: usize = 3;
 /// How many terms are taken before the next rows: so many of a panel's stay in a first-level cache.
 const TERMS: usize = 128;
 
+/// A product of so many terms in all is made before others are laid out.
+const LITTLE: usize = 256;
+
 /// The product of two matrices, in row-major order: each element is Σ x·y over a row and a column, the terms added in their
 /// order, to 0.
 ///
@@ -22,6 +25,10 @@ const TERMS: usize = 128;
 /// If the rows are not as long as the columns.
 pub fn product(a: &ArrayView2<'_, f64>, b: &ArrayView2<'_, f64>) -> Vec<f64> {
     assert_eq!(a.ncols(), b.nrows(), "each term has a factor in the row and one in the column");
+    if a.len() * b.ncols() <= LITTLE {
+        let dot = |x: ArrayView1<'_, f64>, y| x.iter().zip(y).fold(0.0, |sum, (x, y)| sum + x * y);
+        return a.rows().into_iter().flat_map(|x| b.columns().into_iter().map(move |y| dot(x, y))).collect();
+    }
     let mut sums = vec![0.0; a.nrows() * b.ncols()];
     if !sums.is_empty() && a.ncols() > 0 {
         let a = a.as_standard_layout();

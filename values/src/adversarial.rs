@@ -11,22 +11,24 @@ use std::cell::RefCell;
 use std::collections::hash_map::DefaultHasher;
 use std::collections::{BTreeSet, HashMap};
 use std::hash::{Hash, Hasher};
+use std::rc::Rc;
 
 use ir::{NodeId, Operation, Stream};
 use ops::operator::Edge;
+use ops::plain::Plain;
 use ops::{Data, Model};
 use rand::seq::IndexedRandom;
 use rand::{Rng, RngExt};
 
 use crate::boundary::{self, Aim, Aimed};
-use crate::decided::{FEW, LEAST, open};
-use crate::found::{FoundValues, Tensors, free_nodes};
+use crate::decided::{FEW, LEAST, Openness};
+use crate::found::{FoundValues, Tensors, are_shared, free_nodes};
 use crate::invert;
 use crate::origin::{Element, Number, Record};
 use crate::trace::{Traced, Tracing};
-use crate::undefined::{self, Results};
+use crate::undefined::{Results, Watch};
 use interp::Profile;
-use interp::walk::Visit;
+use interp::walk::{Former, Visit};
 
 /// How often plans are made for one case, each time on the values with those before.
 const ROUNDS: u64 = 4;
@@ -97,8 +99,9 @@ pub fn move_to_edges(
 ) -> (FoundValues, Vec<AtEdge>) {
     let free = free_nodes(model, free);
     let is_promised = stream.child("promised").rng().random_bool(PROMISED);
-    let limits = Limits::new(model, &found.tensors, is_promised);
-    let mut moved = Moved { tensors: found.tensors.clone(), results: Results::Finite, edges: Vec::new() };
+    let watch = Watch::new(model);
+    let limits = Limits::new(model, &watch, &found.tensors, is_promised);
+    let mut moved = Rc::new(Moved::plain(&watch, &found.tensors));
     for round in 0..ROUNDS {
         let plans = plans(model, &moved.tensors, &free, is_promised, &mut stream.at(round).rng());
         moved = limits.with(moved, &plans);
@@ -106,56 +109,99 @@ pub fn move_to_edges(
             break;
         }
     }
-    let Moved { tensors, edges, .. } = moved;
-    (FoundValues { tensors, ..found.clone() }, edges)
+    (FoundValues { tensors: moved.tensors.clone(), ..found.clone() }, moved.edges.clone())
 }
 
 /// Values on which everything is defined, and the edges that they are at.
-#[derive(Clone)]
-struct Moved {
+struct Moved<'w> {
     tensors: Tensors,
     /// What was made infinite may stay so.
     results: Results,
     edges: Vec<AtEdge>,
+    /// The run on them.
+    run: Former<Plain<'w>>,
 }
 
-impl Moved {
-    /// The same with a plan on top, where everything is defined then and an element is where it was planned.
-    fn with(self, model: &Model, plan: &Intent) -> Self {
+impl<'w> Moved<'w> {
+    /// Values on which everything is defined, at no edge.
+    fn plain(watch: &'w Watch<'_>, tensors: &Tensors) -> Self {
+        let results = Results::Finite;
+        let (_, run) = watch.first(tensors, results, &Former::none());
+        Self { tensors: tensors.clone(), results, edges: Vec::new(), run }
+    }
+
+    /// These with a plan on top, where everything is defined then and an element is where it was planned.
+    fn with(&self, watch: &'w Watch<'_>, plan: &Intent) -> Option<Self> {
         if self.edges.len() == MOST_EDGES {
-            return self;
+            return None;
         }
         // All planned elements, or else the first alone: one may be what another operator cannot take.
-        let results = if self.results == Results::Any { self.results } else { plan.results };
-        let reaches = |elements| reach(model, &self.tensors, plan, elements, results);
-        let one = || plan.is_of_many().then(|| reaches(plan.first())).flatten();
-        let Some((tensors, edge)) = reaches(&plan.elements).or_else(one) else { return self };
-        let mut edges = self.edges;
-        edges.push(edge);
-        Self { tensors, results, edges }
+        let one = || plan.is_of_many().then(|| self.reach(watch, plan, plan.first())).flatten();
+        self.reach(watch, plan, &plan.elements).or_else(one)
     }
+
+    /// These with some of a plan's elements; `None` where none is as it was planned, or something is undefined then.
+    fn reach(&self, watch: &'w Watch<'_>, plan: &Intent, elements: &[Element]) -> Option<Self> {
+        let tensors = invert::place(&self.tensors, elements);
+        if are_shared(&tensors, &self.tensors) {
+            return None;
+        }
+        let results = if self.results == Results::Any { self.results } else { plan.results };
+        let mut reached = elements.len();
+        let (undefined, run) = watch.see(&tensors, results, &self.run, &mut |number, v| {
+            if let Some((operand, wanted)) = plan.wanted.as_ref().filter(|_| number == plan.visit) {
+                reached = v.operands[*operand].map_or(0, |data| as_wanted(data, wanted));
+            }
+        });
+        if undefined.is_some() || reached == 0 {
+            return None;
+        }
+        let mut edges = self.edges.clone();
+        edges.push(AtEdge { reached, ..plan.at_edge });
+        Some(Self { tensors, results, edges, run })
+    }
+}
+
+/// How many of an operand's elements are as wanted.
+fn as_wanted(data: &Data<Plain<'_>>, wanted: &[(usize, Number)]) -> usize {
+    match data {
+        Data::Real(a) => {
+            let values: Vec<f64> = a.iter().copied().collect();
+            let is_there =
+                |&&(i, w): &&(usize, Number)| matches!(w, Number::Real(w) if is_same(w, values[i]));
+            wanted.iter().filter(is_there).count()
+        }
+        Data::Int(a) => {
+            let values: Vec<i128> = a.iter().copied().collect();
+            wanted.iter().filter(|(i, w)| *w == Number::Int(values[*i])).count()
+        }
+    }
+}
+
+/// Whether two numbers are the same, the sign of a zero included. A NaN is any other: its bits are up to the compiler.
+fn is_same(x: f64, y: f64) -> bool {
+    x.to_bits() == y.to_bits() || (x.is_nan() && y.is_nan())
 }
 
 /// How much may be open on adversarial values: hardly more than on plain ones.
 struct Limits<'m> {
-    model: &'m Model,
+    watch: &'m Watch<'m>,
     plain: &'m Tensors,
     /// The one that promises least comes first: where it leaves little open, so do all others.
-    profiles: Vec<Openness>,
+    profiles: RefCell<Vec<Known<'m>>>,
 }
 
-/// What a profile leaves open of a model's outputs.
-struct Openness {
-    profile: &'static Profile,
+/// What a profile leaves open of a model's outputs, as far as it was asked.
+struct Known<'m> {
+    openness: Openness<'m>,
     /// By the values' content. Plans are tried in halves, and where all of one half go, the other half is the whole again.
-    shares: RefCell<HashMap<u64, f64>>,
+    shares: HashMap<u64, f64>,
 }
 
-impl Openness {
+impl Known<'_> {
     /// The share that is open on some values.
-    fn on(&self, model: &Model, tensors: &Tensors) -> f64 {
-        let share = || open(model, tensors, self.profile);
-        *self.shares.borrow_mut().entry(content(tensors)).or_insert_with(share)
+    fn on(&mut self, tensors: &Tensors) -> f64 {
+        *self.shares.entry(content(tensors)).or_insert_with(|| self.openness.on(tensors))
     }
 }
 
@@ -168,39 +214,47 @@ fn content(tensors: &Tensors) -> u64 {
 }
 
 impl<'m> Limits<'m> {
-    fn new(model: &'m Model, plain: &'m Tensors, is_promised: bool) -> Self {
+    fn new(model: &'m Model, watch: &'m Watch<'m>, plain: &'m Tensors, is_promised: bool) -> Self {
         let least = is_promised.then_some(LEAST);
         let profiles = least.into_iter().chain([&Profile::TIGHT]);
-        let profiles = profiles.map(|profile| Openness { profile, shares: RefCell::default() });
-        Self { model, plain, profiles: profiles.collect() }
+        let known = |profile| Known { openness: Openness::new(model, profile), shares: HashMap::new() };
+        Self { watch, plain, profiles: RefCell::new(profiles.map(known).collect()) }
     }
 
     /// The values with as many of the plans as go: all, if hardly more is open with them, else those of each half that do.
-    fn with(&self, now: Moved, plans: &[Intent]) -> Moved {
-        let kept = now.edges.len();
-        let moved = plans.iter().fold(now.clone(), |moved, plan| moved.with(self.model, plan));
-        if moved.edges.len() == kept || self.hold(&moved.tensors) {
-            return moved;
+    fn with(&self, now: Rc<Moved<'m>>, plans: &[Intent]) -> Rc<Moved<'m>> {
+        let mut after = vec![now];
+        for plan in plans {
+            let last = &after[after.len() - 1];
+            let next = last.with(self.watch, plan).map_or_else(|| Rc::clone(last), Rc::new);
+            after.push(next);
+        }
+        self.most(&after, plans)
+    }
+
+    /// The same, where `after` has the values without a plan, with the first one, with the first two and so on.
+    fn most(&self, after: &[Rc<Moved<'m>>], plans: &[Intent]) -> Rc<Moved<'m>> {
+        let (now, all) = (&after[0], &after[plans.len()]);
+        let goes = |moved: &Moved<'_>| moved.edges.len() == now.edges.len() || self.hold(&moved.tensors);
+        if goes(all) {
+            return Rc::clone(all);
         }
         if let [plan] = plans {
-            if !plan.is_of_many() {
-                return now;
-            }
-            let moved = now.clone().with(self.model, &plan.of_one());
-            return if moved.edges.len() > kept && self.hold(&moved.tensors) { moved } else { now };
+            let of_one = plan.is_of_many().then(|| now.with(self.watch, &plan.of_one())).flatten();
+            return of_one.filter(goes).map_or_else(|| Rc::clone(now), Rc::new);
         }
-        let (front, back) = plans.split_at(plans.len() / 2);
-        self.with(self.with(now, front), back)
+        let half = plans.len() / 2;
+        self.with(self.most(&after[..=half], &plans[..half]), &plans[half..])
     }
 
     /// Whether hardly more is open than on plain values.
     fn hold(&self, tensors: &Tensors) -> bool {
-        for profile in &self.profiles {
-            let share = profile.on(self.model, tensors);
+        for profile in &mut *self.profiles.borrow_mut() {
+            let share = profile.on(tensors);
             if share <= FEW {
                 return true;
             }
-            if share > profile.on(self.model, self.plain) {
+            if share > profile.on(self.plain) {
                 return false;
             }
         }
@@ -394,43 +448,4 @@ fn at_met(
         }
     }
     elements
-}
-
-/// Whether two numbers are the same, the sign of a zero included. A NaN is any other: its bits are up to the compiler.
-fn is_same(x: f64, y: f64) -> bool {
-    x.to_bits() == y.to_bits() || (x.is_nan() && y.is_nan())
-}
-
-/// The values with some of a plan's elements, and how many are where they were planned; `None` where none is, or something is
-/// undefined then.
-fn reach(
-    model: &Model,
-    tensors: &Tensors,
-    plan: &Intent,
-    elements: &[Element],
-    results: Results,
-) -> Option<(Tensors, AtEdge)> {
-    let moved = invert::place(tensors, elements);
-    if moved == *tensors {
-        return None;
-    }
-    let mut reached = elements.len();
-    let undefined = undefined::watch(model, &moved, results, &mut |number, v| {
-        if let Some((operand, wanted)) = plan.wanted.as_ref().filter(|_| number == plan.visit) {
-            reached = match v.operands[*operand] {
-                Some(Data::Real(a)) => {
-                    let values: Vec<f64> = a.iter().copied().collect();
-                    let is_there =
-                        |&(i, w): &(usize, Number)| matches!(w, Number::Real(w) if is_same(w, values[i]));
-                    wanted.iter().copied().filter(is_there).count()
-                }
-                Some(Data::Int(a)) => {
-                    let values: Vec<i128> = a.iter().copied().collect();
-                    wanted.iter().filter(|(i, w)| *w == Number::Int(values[*i])).count()
-                }
-                None => 0,
-            };
-        }
-    });
-    (undefined.is_none() && reached > 0).then_some((moved, AtEdge { reached, ..plan.at_edge }))
 }

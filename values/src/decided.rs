@@ -4,7 +4,7 @@
 //! that promises least still says something, all others do.
 
 use interp::Profile;
-use interp::evaluate::undecided;
+use interp::evaluate::Undecided;
 use ops::Model;
 
 use crate::found::Tensors;
@@ -15,10 +15,20 @@ pub(crate) const LEAST: &Profile = &Profile::WGSL_RUNTIME;
 /// The share of open elements that is no reason to look for other values.
 pub(crate) const FEW: f64 = 0.02;
 
-/// The share of the outputs' elements that are undecidable or undefined under a profile.
-pub(crate) fn open(model: &Model, tensors: &Tensors, profile: &Profile) -> f64 {
-    let (open, all) = undecided(model, &|id| tensors.get(&id), profile);
-    open as f64 / all.max(1) as f64
+/// The share of the outputs' elements that are undecidable or undefined under a profile, on some values and others.
+pub(crate) struct Openness<'m>(Undecided<'m>);
+
+impl<'m> Openness<'m> {
+    /// Of a model's outputs.
+    pub(crate) fn new(model: &'m Model, profile: &'m Profile) -> Self {
+        Self(Undecided::new(model, profile))
+    }
+
+    /// The share on these values.
+    pub(crate) fn on(&mut self, tensors: &Tensors) -> f64 {
+        let (open, all) = self.0.on(&|id| tensors.get(&id));
+        open as f64 / all.max(1) as f64
+    }
 }
 
 #[cfg(test)]

@@ -6,8 +6,13 @@ use std::sync::Arc;
 use ir::{NodeId, NodeKind, Tensor};
 use ops::Model;
 
-/// Tensors by the node that holds them.
-pub type Tensors = BTreeMap<NodeId, Tensor>;
+/// Tensors by the node that holds them. Sets of them share what they have in common.
+pub type Tensors = BTreeMap<NodeId, Arc<Tensor>>;
+
+/// Whether two sets for the same nodes share all tensors.
+pub(crate) fn are_shared(one: &Tensors, other: &Tensors) -> bool {
+    one.values().zip(other.values()).all(|(one, other)| Arc::ptr_eq(one, other))
+}
 
 /// How much a search may do.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -42,7 +47,12 @@ pub struct FoundValues {
 impl FoundValues {
     /// The values of the model's inputs, in order.
     pub fn inputs(&self, model: &Model) -> Vec<Tensor> {
-        model.graph.variables().filter_map(|(id, ..)| self.tensors.get(&id).cloned()).collect()
+        model
+            .graph
+            .variables()
+            .filter_map(|(id, ..)| self.tensors.get(&id))
+            .map(|t| Tensor::clone(t))
+            .collect()
     }
 
     /// The model with the constants that were found.
@@ -51,7 +61,7 @@ impl FoundValues {
         for (id, tensor) in &self.tensors {
             if let Some(NodeKind::Constant(held)) = model.graph.nodes.get_mut(id.index()).map(|n| &mut n.kind)
             {
-                *held = Arc::new(tensor.clone());
+                *held = Arc::clone(tensor);
             }
         }
         model

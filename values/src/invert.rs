@@ -1,6 +1,7 @@
 //! Runs that know where every element comes from.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use ir::execute::Keep;
 use ir::{NodeId, Stream, Tensor};
@@ -12,7 +13,7 @@ use crate::found::Tensors;
 use crate::origin::{Element, Number, Record};
 use crate::trace::{Traced, Traces, Tracing};
 use crate::undefined::{UndefinedAt, Wish};
-use interp::walk::{System, Visit, walk};
+use interp::walk::{Held, Visit, walk};
 
 /// Runs a model on values, with the origins in some of its tensors, until the visitor ends it.
 pub(crate) fn run(
@@ -25,7 +26,7 @@ pub(crate) fn run(
     let system = Traces::from(record);
     let given = |id: NodeId| {
         let tensor = tensors.get(&id)?;
-        Some(if chosen.contains(&id) { origin(record, id, tensor) } else { system.load(tensor) })
+        Some(if chosen.contains(&id) { Held::new(origin(record, id, tensor)) } else { Held::of(tensor) })
     };
     walk(&system, model, Keep::Outputs, &given, visit);
 }
@@ -49,7 +50,10 @@ pub(crate) fn place(tensors: &Tensors, elements: &[Element]) -> Tensors {
     let mut all = tensors.clone();
     for (node, numbers) in by_node {
         if let Some(tensor) = all.get_mut(&node) {
-            *tensor = with(tensor, &numbers);
+            let other = with(tensor, &numbers);
+            if other != **tensor {
+                *tensor = Arc::new(other);
+            }
         }
     }
     all
@@ -59,20 +63,27 @@ fn with(tensor: &Tensor, numbers: &BTreeMap<usize, Number>) -> Tensor {
     let ty = tensor.ty();
     match ty.dtype.int_range() {
         None => {
-            let old = tensor.to_f64s();
-            Tensor::from_f64_fn(&ty, |i| match numbers.get(&i) {
-                Some(Number::Real(v)) => *v,
-                Some(Number::Int(z)) => *z as f64,
-                None => old[i],
-            })
+            let mut all = tensor.to_f64s();
+            for (&i, number) in numbers {
+                all[i] = match number {
+                    Number::Real(v) => *v,
+                    Number::Int(z) => *z as f64,
+                };
+            }
+            Tensor::from_f64_fn(&ty, |i| all[i])
         }
         Some((least, most)) => {
-            let old = tensor.to_i128s();
-            Tensor::from_i128_fn(&ty, |i| match numbers.get(&i) {
-                Some(Number::Int(z)) if (least..=most).contains(z) => *z,
-                Some(Number::Real(v)) if (least..=most).contains(&(v.round() as i128)) => v.round() as i128,
-                _ => old[i],
-            })
+            let mut all = tensor.to_i128s();
+            for (&i, number) in numbers {
+                let whole = match number {
+                    Number::Int(z) => *z,
+                    Number::Real(v) => v.round() as i128,
+                };
+                if (least..=most).contains(&whole) {
+                    all[i] = whole;
+                }
+            }
+            Tensor::from_i128_fn(&ty, |i| all[i])
         }
     }
 }

@@ -63,18 +63,30 @@ pub(crate) enum Undo {
     Power(f64),
     /// The inverse of the function.
     Fun(Fun),
-    /// z + (t − y) / slope, for a step that was linear around z, where it gave y.
-    Linear { z: i128, y: i128, slope: i128 },
+    /// What undoes a step on integers, by its number in the record.
+    Linear(u32),
+}
+
+/// z + (t − y) / slope, for a step on integers that was linear around z, where it gave y.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Linear {
+    pub z: i128,
+    pub y: i128,
+    pub slope: i128,
+}
+
+impl Linear {
+    fn apply(self, t: Number) -> Option<Number> {
+        let Number::Int(t) = t else { return None };
+        Some(Number::Int(self.z.checked_add(t.checked_sub(self.y)?.div_euclid(self.slope))?))
+    }
 }
 
 impl Undo {
-    fn apply(self, t: Number) -> Option<Number> {
+    fn apply(self, t: Number, linear: &[Linear]) -> Option<Number> {
         let real = match self {
             Self::Nothing => return Some(t),
-            Self::Linear { z, y, slope } => {
-                let Number::Int(t) = t else { return None };
-                return Some(Number::Int(z.checked_add(t.checked_sub(y)?.div_euclid(slope))?));
-            }
+            Self::Linear(number) => return linear.get(number as usize)?.apply(t),
             Self::Minus(c) => t.real() - c,
             Self::From(c) => c - t.real(),
             Self::Over(c) => t.real() / c,
@@ -135,6 +147,8 @@ enum Origin {
 #[derive(Debug)]
 pub struct Record {
     origins: RefCell<Vec<Origin>>,
+    /// Apart, as they are three times as large as the others.
+    linear: RefCell<Vec<Linear>>,
     /// Places that a branch was taken by, each with the number at which the other one is.
     branches: RefCell<Vec<(u32, f64)>>,
     limit: usize,
@@ -143,7 +157,8 @@ pub struct Record {
 impl Record {
     /// An empty record of up to so many places; later results are carried by nothing.
     pub fn new(limit: usize) -> Self {
-        Self { origins: RefCell::default(), branches: RefCell::default(), limit }
+        let (origins, linear, branches) = (RefCell::default(), RefCell::default(), RefCell::default());
+        Self { origins, linear, branches, limit }
     }
 
     fn push(&self, origin: Origin) -> Option<u32> {
@@ -178,6 +193,14 @@ impl Record {
         Traced { value, place: self.push(Origin::Step(from, undo)) }
     }
 
+    /// The result of a step on integers, carried by a place.
+    pub(crate) fn linear_step(&self, value: i128, from: u32, linear: Linear) -> Traced<i128> {
+        let all = &mut *self.linear.borrow_mut();
+        let step = self.step(value, from, Undo::Linear(all.len() as u32));
+        all.extend(step.place.map(|_| linear));
+        step
+    }
+
     /// A sum of products, which one of its terms carries.
     pub(crate) fn by_one_term(&self, value: f64, terms: &[(Traced<f64>, Traced<f64>)]) -> Traced<f64> {
         let count = terms.len().max(1);
@@ -197,12 +220,12 @@ impl Record {
 
     /// The element that carries a place, with the number that makes the place the wanted one.
     pub fn pull(&self, place: u32, wanted: Number) -> Option<Element> {
-        let origins = self.origins.borrow();
+        let (origins, linear) = (self.origins.borrow(), self.linear.borrow());
         let (mut place, mut value) = (place, wanted);
         loop {
             match *origins.get(place as usize)? {
                 Origin::Element(node, index) => return Some(Element { node, index: index as usize, value }),
-                Origin::Step(from, undo) => (place, value) = (from, undo.apply(value)?),
+                Origin::Step(from, undo) => (place, value) = (from, undo.apply(value, &linear)?),
             }
         }
     }

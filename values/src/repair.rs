@@ -1,6 +1,7 @@
 //! Moving values to where a graph is defined.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use ir::execute::Keep;
 use ir::{NodeId, Stream, Tensor};
@@ -13,7 +14,7 @@ use crate::found::Tensors;
 use crate::tape::Tape;
 use crate::trace::{Traced, Traces, Tracing};
 use crate::undefined::{UndefinedAt, Wish};
-use interp::walk::{System, Visit, walk};
+use interp::walk::{Held, Visit, walk};
 
 /// One way to repair values.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -91,8 +92,8 @@ pub(crate) fn descend(
         false
     };
     let given = |id: NodeId| match traced.iter().find(|(leaf, _)| *leaf == id) {
-        Some((_, a)) => Some(Data::Real(a.clone())),
-        None => tensors.get(&id).map(|t| system.load(t)),
+        Some((_, a)) => Some(Held::new(Data::Real(a.clone()))),
+        None => tensors.get(&id).map(Held::of),
     };
     // The visitor ends the run at what is undefined; the values are of no more use.
     walk(&system, model, Keep::Outputs, &given, &mut visit);
@@ -108,7 +109,7 @@ pub(crate) fn descend(
         let mut items = a.iter();
         let ty = tensors.get(id)?.ty();
         let next = |x: &Traced<f64>| x.value - step * gradient.by(*x);
-        moved.insert(*id, Tensor::from_f64_fn(&ty, |_| items.next().map_or(0.0, next)));
+        moved.insert(*id, Arc::new(Tensor::from_f64_fn(&ty, |_| items.next().map_or(0.0, next))));
     }
     Some(moved)
 }

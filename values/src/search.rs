@@ -1,18 +1,21 @@
 //! The search for values on which every operator is defined.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use interp::Error;
+use interp::walk::Former;
 use ir::{NodeId, Stream, Tensor};
 use ops::Model;
+use ops::plain::Plain;
 use rand::RngExt;
 
-use crate::decided;
+use crate::decided::{self, Openness};
 use crate::draw;
-use crate::found::{Budget, FoundValues, Tensors, free_nodes};
+use crate::found::{Budget, FoundValues, Tensors, are_shared, free_nodes};
 use crate::invert;
 use crate::repair::{self, Repair};
-use crate::undefined::{self, Results, UndefinedAt};
+use crate::undefined::{self, Results, UndefinedAt, Watch};
 
 /// Searches values for the variables of a model's main graph, and for its constants among `free`.
 pub fn find_values(
@@ -38,7 +41,8 @@ pub(crate) fn search(
     if undefined.is_some() || !is_promised {
         return (found, undefined);
     }
-    let mut least = decided::open(model, &found.tensors, decided::LEAST);
+    let mut openness = Openness::new(model, decided::LEAST);
+    let mut least = openness.on(&found.tensors);
     for again in 0..ANEW {
         if least <= decided::FEW || found.runs >= budget.runs {
             break;
@@ -47,7 +51,7 @@ pub(crate) fn search(
         let (other, undefined) = once(model, free, stream.child("anew").at(again), budget);
         let runs = found.runs + other.runs;
         if undefined.is_none() {
-            let open = decided::open(model, &other.tensors, decided::LEAST);
+            let open = openness.on(&other.tensors);
             if open < least {
                 (found, least) = (other, open);
             }
@@ -68,24 +72,27 @@ fn once(
     budget: Budget,
 ) -> (FoundValues, Option<UndefinedAt>) {
     let free = free_nodes(model, free);
+    let watch = Watch::new(model);
     let mut runs = 0;
     if undefined::may_be_far(model) && stream.child("promised").rng().random_bool(PROMISED) {
-        let mut search = Search::new(model, &free, Results::Promised, budget, runs);
-        let (tensors, _) = search.from(STARTS[0], stream.child("start").at(0), budget.runs / PARTS);
+        let mut search = Search::new(&watch, model, &free, Results::Promised, budget, runs);
+        let Tried { tensors, former, .. } =
+            search.from(STARTS[0], stream.child("start").at(0), budget.runs / PARTS);
         runs = search.runs;
-        if undefined::first(model, &tensors, Results::Finite).is_none() {
+        if watch.first(&tensors, Results::Finite, &former).0.is_none() {
             return (FoundValues { tensors, runs, all_defined: true, open: 0.0 }, None);
         }
     }
-    let mut search = Search::new(model, &free, Results::Finite, budget, runs);
+    let mut search = Search::new(&watch, model, &free, Results::Finite, budget, runs);
     let mut best: Option<(Tensors, UndefinedAt)> = None;
     for (start, tamer) in STARTS.into_iter().enumerate() {
         let at = stream.child("start").at(start as u64);
-        match search.from(tamer, at, runs + budget.runs * (start as u32 + 1) / STARTS.len() as u32) {
-            (tensors, None) => {
+        let tried = search.from(tamer, at, runs + budget.runs * (start as u32 + 1) / STARTS.len() as u32);
+        match tried {
+            Tried { tensors, undefined: None, .. } => {
                 return (FoundValues { tensors, runs: search.runs, all_defined: true, open: 0.0 }, None);
             }
-            (tensors, Some(undefined)) => {
+            Tried { tensors, undefined: Some(undefined), .. } => {
                 if best.as_ref().is_none_or(|(_, other)| undefined.better_than(other)) {
                     best = Some((tensors, undefined));
                 }
@@ -119,8 +126,16 @@ const PROMISED: f64 = 0.85;
 /// Into how many such parts the runs of a search are divided: it is no loss where the first part does not find such values.
 const PARTS: u32 = 16;
 
+/// Values, and what came of a run on them.
+struct Tried<'a> {
+    tensors: Tensors,
+    undefined: Option<UndefinedAt>,
+    former: Former<Plain<'a>>,
+}
+
 /// A search in one model.
 struct Search<'a> {
+    watch: &'a Watch<'a>,
     model: &'a Model,
     free: &'a BTreeSet<NodeId>,
     ranges: BTreeMap<NodeId, draw::Range>,
@@ -131,8 +146,21 @@ struct Search<'a> {
 
 impl<'a> Search<'a> {
     /// A search that has run the graph so often before.
-    fn new(model: &'a Model, free: &'a BTreeSet<NodeId>, asked: Results, budget: Budget, runs: u32) -> Self {
-        Self { model, free, ranges: draw::ranges(model, free, asked), asked, budget, runs }
+    fn new(
+        watch: &'a Watch<'a>,
+        model: &'a Model,
+        free: &'a BTreeSet<NodeId>,
+        asked: Results,
+        budget: Budget,
+        runs: u32,
+    ) -> Self {
+        Self { watch, model, free, ranges: draw::ranges(model, free, asked), asked, budget, runs }
+    }
+
+    /// Runs the graph on values, after a run on others.
+    fn run(&self, tensors: Tensors, former: &Former<Plain<'a>>) -> Tried<'a> {
+        let (undefined, former) = self.watch.first(&tensors, self.asked, former);
+        Tried { tensors, undefined, former }
     }
 
     fn draw(&self, id: NodeId, at: Stream, tamer: draw::Tamer) -> Option<Tensor> {
@@ -154,34 +182,27 @@ impl<'a> Search<'a> {
     fn count(&self, tensors: &mut Tensors, at: Stream) {
         for (id, range) in self.ranges.iter().filter(|(_, range)| range.nonzero.is_some()) {
             if let Some(tensor) = tensors.remove(id) {
-                tensors.insert(*id, draw::counted(tensor, range, at.at(id.0.into())));
+                let counted = draw::counted(Arc::unwrap_or_clone(tensor), range, at.at(id.0.into()));
+                tensors.insert(*id, Arc::new(counted));
             }
         }
     }
 
     /// A first draw, repaired until nothing is at fault or the runs are used up.
-    fn from(&mut self, tamer: draw::Tamer, stream: Stream, runs: u32) -> (Tensors, Option<UndefinedAt>) {
-        let draw = |&id: &NodeId| Some((id, self.draw(id, stream.child("first"), tamer)?));
-        let mut best: Tensors = self.free.iter().filter_map(draw).collect();
+    fn from(&mut self, tamer: draw::Tamer, stream: Stream, runs: u32) -> Tried<'a> {
+        let draw = |&id: &NodeId| Some((id, Arc::new(self.draw(id, stream.child("first"), tamer)?)));
+        let drawn = self.free.iter().filter_map(draw).collect();
         self.runs += 1;
-        let mut undefined = undefined::first(self.model, &best, self.asked);
-        while let Some(now) = undefined {
-            match self.improve(&best, &now, stream, runs) {
-                Some(next) => (best, undefined) = next,
-                None => return (best, Some(now)),
-            }
+        let mut best = self.run(drawn, &Former::none());
+        while let Some(better) = self.improve(&best, stream, runs) {
+            best = better;
         }
-        (best, None)
+        best
     }
 
-    /// Values with which a run gets further than to a fault.
-    fn improve(
-        &mut self,
-        best: &Tensors,
-        now: &UndefinedAt,
-        stream: Stream,
-        runs: u32,
-    ) -> Option<(Tensors, Option<UndefinedAt>)> {
+    /// Values with which a run gets further than to the fault on the best so far, if it has one.
+    fn improve(&mut self, best: &Tried<'a>, stream: Stream, runs: u32) -> Option<Tried<'a>> {
+        let Tried { tensors: best, undefined: Some(now), former } = best else { return None };
         let leaves = self.leaves(now);
         if leaves.is_empty() {
             return None;
@@ -202,9 +223,12 @@ impl<'a> Search<'a> {
             };
             let Some(mut candidate) = candidate else { continue };
             self.count(&mut candidate, at);
-            let then = undefined::first(self.model, &candidate, self.asked);
-            if then.as_ref().is_none_or(|then| then.better_than(now)) {
-                return Some((candidate, then));
+            if are_shared(&candidate, best) {
+                continue;
+            }
+            let then = self.run(candidate, former);
+            if then.undefined.as_ref().is_none_or(|then| then.better_than(now)) {
+                return Some(then);
             }
         }
         None
@@ -217,7 +241,7 @@ fn redraw(
     draw: impl Fn(NodeId, &Tensor) -> Option<Tensor>,
 ) -> Tensors {
     let mut all = tensors.clone();
-    all.extend(leaves.iter().filter_map(|&id| Some((id, draw(id, tensors.get(&id)?)?))));
+    all.extend(leaves.iter().filter_map(|&id| Some((id, Arc::new(draw(id, tensors.get(&id)?)?)))));
     all
 }
 

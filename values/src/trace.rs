@@ -9,7 +9,7 @@ use ops::arith::{Arith, Class, Comparison, Fun, Step};
 use ops::plain::{self, Plain};
 use ops::{Call, Data, Op, Operator};
 
-use crate::origin::{Record, Undo};
+use crate::origin::{Linear, Record, Undo};
 use crate::tape::{LEAK, Tape, derivative};
 use interp::walk::System;
 
@@ -276,7 +276,7 @@ impl Arith for Tracing<'_> {
             // Linear as far as three steps tell.
             let [Some(up), Some(down), Some(far)] = [1, -1, 8].map(|by| moved(i, by)) else { continue };
             if up != 0 && up.checked_neg() == Some(down) && up.checked_mul(8) == Some(far) {
-                return record.step(value, place, Undo::Linear { z: z.value, y: value, slope: up });
+                return record.linear_step(value, place, Linear { z: z.value, y: value, slope: up });
             }
         }
         self.int(value)

@@ -3,7 +3,6 @@
 use std::cell::LazyCell;
 use std::collections::BTreeSet;
 
-use ir::execute::Keep;
 use ir::{NodeId, NodeKind};
 use ndarray::ArrayD;
 use ops::operator::Edge;
@@ -13,7 +12,7 @@ use ops::{Data, Hazard, Model, Operator};
 use crate::boundary;
 use crate::found::Tensors;
 use crate::watch::Watched;
-use interp::walk::{System, Visit, walk};
+use interp::walk::{Former, Held, Visit, walk_after};
 
 /// The first operator of a run that is undefined or not finite.
 #[derive(Clone, PartialEq, Debug)]
@@ -120,7 +119,8 @@ pub(crate) enum Results {
 
 /// The first operator of a model that is undefined on some values; constants not among them have their own.
 pub(crate) fn first(model: &Model, tensors: &Tensors, asked: Results) -> Option<UndefinedAt> {
-    watch(model, tensors, asked, &mut |_, _| {})
+    let watch = Watch::new(model);
+    watch.first(tensors, asked, &Former::none()).0
 }
 
 /// Whether an operator has elements of which a profile may promise nothing.
@@ -132,25 +132,50 @@ pub(crate) fn may_be_far(model: &Model) -> bool {
     })
 }
 
-/// [`first`], where `see` is told of every operator before, by its number.
-pub(crate) fn watch(
-    model: &Model,
-    tensors: &Tensors,
-    results: Results,
-    see: &mut dyn FnMut(usize, &Visit<'_, Plain<'_>>),
-) -> Option<UndefinedAt> {
-    let undefined = Undefined::default();
-    let system = Watched(&undefined);
-    let mut found = None;
-    let mut number = 0;
-    let mut visit = |v: &Visit<'_, Plain<'_>>| {
-        see(number, v);
-        found = undefined_at(v, number, undefined.take(), results);
-        number += 1;
-        found.is_none()
-    };
-    walk(&system, model, Keep::Outputs, &|id| tensors.get(&id).map(|t| system.load(t)), &mut visit);
-    found
+/// Runs of a model on some values and others, each after one on which as much was asked of the results, or more.
+pub(crate) struct Watch<'m> {
+    model: &'m Model,
+    undefined: Undefined,
+}
+
+impl<'m> Watch<'m> {
+    /// No run yet.
+    pub(crate) fn new(model: &'m Model) -> Self {
+        Self { model, undefined: Undefined::default() }
+    }
+
+    /// [`first`], with what the run computed up to there.
+    pub(crate) fn first<'w>(
+        &'w self,
+        tensors: &Tensors,
+        asked: Results,
+        former: &Former<Plain<'w>>,
+    ) -> (Option<UndefinedAt>, Former<Plain<'w>>) {
+        self.see(tensors, asked, former, &mut |_, _| {})
+    }
+
+    /// The same, where `see` is told of every operator before, by its number.
+    pub(crate) fn see<'w>(
+        &'w self,
+        tensors: &Tensors,
+        asked: Results,
+        former: &Former<Plain<'w>>,
+        see: &mut dyn FnMut(usize, &Visit<'_, Plain<'w>>),
+    ) -> (Option<UndefinedAt>, Former<Plain<'w>>) {
+        let mut found = None;
+        let mut number = 0;
+        let mut visit = |v: &Visit<'_, Plain<'w>>| {
+            see(number, v);
+            if !v.is_known {
+                found = undefined_at(v, number, self.undefined.take(), asked);
+            }
+            number += 1;
+            found.is_none()
+        };
+        let given = |id| tensors.get(&id).map(Held::of);
+        let (_, now) = walk_after(&Watched(&self.undefined), self.model, former, &given, &mut visit);
+        (found, now)
+    }
 }
 
 /// Whether an operand has a number anywhere where the element of another one that it meets is a certain one.
@@ -217,7 +242,7 @@ fn undefined_at(
         }
         Data::Real(_) | Data::Int(_) => 0,
     };
-    let mut elements = undefined + v.results.iter().map(infinite).sum::<usize>();
+    let mut elements = undefined + v.results.iter().map(|data| infinite(data)).sum::<usize>();
     let is_undefined = elements > 0;
     let (mut distance, mut wishes) = (0.0, Vec::new());
     for hazard in v.op.hazards(v.types) {

@@ -1,5 +1,7 @@
 //! Value search finds values, cheaply and always the same ones.
 
+use std::sync::Arc;
+
 use interp::evaluate_plain;
 use ir::{DType, NodeKind, Stream, Tensor, Type, Value};
 use onnxsmith_values::first_undefined;
@@ -64,7 +66,8 @@ fn the_least_integer_may_be_divided_but_not_by_minus_one() {
     let quotient = binary(&mut g, BinaryFn::Div, x, y);
     let model = model(g, quotient);
     let is_defined = |dividends: [i128; 4], divisors: [i128; 2]| {
-        let tensor = |v: Value, all: &[i128]| (v.node, Tensor::from_i128_fn(model.graph.ty(v), |i| all[i]));
+        let tensor =
+            |v: Value, all: &[i128]| (v.node, Arc::new(Tensor::from_i128_fn(model.graph.ty(v), |i| all[i])));
         let tensors = [tensor(x, &dividends), tensor(y, &divisors)].into();
         first_undefined(&model, &tensors).unwrap().is_none()
     };

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use interp::walk::{System, walk};
+use interp::walk::{Held, System, walk};
 use ir::execute::Keep;
 use ir::round::round_to;
 use ir::{DType, DTypes, NodeId, Tensor, Type};
@@ -62,7 +62,7 @@ pub(super) fn outputs(way: Way, model: &Model, inputs: &[Tensor]) -> Option<Vec<
     }
     let by_variable: BTreeMap<NodeId, &Tensor> =
         model.graph.variables().map(|(id, ..)| id).zip(inputs).collect();
-    let given = |id| by_variable.get(&id).map(|tensor| way.load(tensor));
+    let given = |id| by_variable.get(&id).map(|tensor| Held::new(way.load(tensor)));
     let values = walk(&way, model, Keep::Outputs, &given, &mut |_| true)?;
     let tensor = |value| Some(stored(values.get(value)?.as_ref()?.data(&way), model.graph.ty(value)));
     model.graph.outputs.iter().map(|output| tensor(output.value)).collect()

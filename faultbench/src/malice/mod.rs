@@ -87,7 +87,7 @@ impl<'p> Implementation<'p> {
         let variables: Vec<_> = model.graph.variables().map(|(id, ..)| id).collect();
         let given = |id| {
             let at = variables.iter().position(|&variable| variable == id)?;
-            Some(Conforming(self).load(&inputs[at]))
+            Some(walk::Held::new(Conforming(self).load(&inputs[at])))
         };
         let values =
             walk::walk(&Conforming(self), model, Keep::Outputs, &given, &mut |_| true).unwrap_or_default();

@@ -71,9 +71,9 @@ impl EitherKind for Compress {
         let list = lanes::array(&[x.len()], x.iter().copied().collect());
         let of_axis = self.axis.map(|along| c.axis(along));
         let (x, along) = of_axis.map_or((&list, 0), |along| (x, along));
-        let places = self.places(c);
+        let (places, from) = (self.places(c), lanes::broadcast(x, x.shape()));
         vec![lanes::build(&c.extents(0), |at| {
-            let source = |places: &Vec<usize>| x[moved(at, along, places[at[along]]).as_slice()];
+            let source = |places: &Vec<usize>| from[moved(at, (along, places[at[along]]), x.shape())];
             places.as_ref().element::<A, K>(c.arith, source)
         })]
     }

@@ -57,11 +57,16 @@ impl EitherKind for Gather {
     /// The axes of the indices stand for the axis that they point into.
     fn outputs<A: Arith, K: Kind<A>>(&self, c: &Call<'_, A>, x: &Numbers<A, K>) -> Vec<Numbers<A, K>> {
         let axis = c.axis(self.axis);
-        let after = axis + c.int(1).ndim();
-        vec![lanes::build(&c.extents(0), |at| {
-            let pointed = point(c.arith, c.int(1)[&at[axis..after]], x.shape()[axis]);
-            pointed.element::<A, K>(c.arith, |i| x[[&at[..axis], &[i], &at[after..]].concat().as_slice()])
-        })]
+        let (before, size, after) = (&x.shape()[..axis], x.shape()[axis], &x.shape()[axis + 1..]);
+        let (outer, inner) = (before.iter().product::<usize>(), after.iter().product::<usize>());
+        let from = lanes::broadcast(x, x.shape());
+        let pointed: Vec<_> = c.int(1).iter().map(|&index| point(c.arith, index, size)).collect();
+        let mut elements = Vec::with_capacity(outer * pointed.len() * inner);
+        for (first, pointed) in (0..outer).flat_map(|i| pointed.iter().map(move |p| (i * size, p.as_ref()))) {
+            let slice = pointed.map(|i| &from[(first + i) * inner..][..inner]);
+            elements.extend((0..inner).map(|k| slice.as_ref().element::<A, K>(c.arith, |slice| slice[k])));
+        }
+        vec![lanes::array(&c.extents(0), elements)]
     }
 }
 

@@ -48,9 +48,10 @@ impl EitherKind for GatherElements {
     /// Each index stands for itself: the element is at its own position but for the axis.
     fn outputs<A: Arith, K: Kind<A>>(&self, c: &Call<'_, A>, x: &Numbers<A, K>) -> Vec<Numbers<A, K>> {
         let axis = c.axis(self.axis);
+        let from = lanes::broadcast(x, x.shape());
         vec![lanes::build(&c.extents(0), |at| {
             let pointed = point(c.arith, c.int(1)[at], x.shape()[axis]);
-            pointed.element::<A, K>(c.arith, |i| x[moved(at, axis, i).as_slice()])
+            pointed.element::<A, K>(c.arith, |i| from[moved(at, (axis, i), x.shape())])
         })]
     }
 }

@@ -76,11 +76,10 @@ pub(super) fn point_at<A: Arith>(
     list.zip(sizes).map(|(index, &size)| point(a, index, size)).collect()
 }
 
-/// A place whose index along an axis is another one.
-pub(super) fn moved(at: &[usize], axis: usize, index: usize) -> Vec<usize> {
-    let mut moved = at.to_vec();
-    moved[axis] = index;
-    moved
+/// The place of an element in row-major order, at a position but for its index along an axis.
+pub(super) fn moved(at: &[usize], (axis, index): (usize, usize), shape: &[usize]) -> usize {
+    let indices = at.iter().enumerate().map(|(a, &i)| if a == axis { index } else { i });
+    indices.zip(shape).fold(0, |place, (i, &size)| place * size + i)
 }
 
 /// Requires that no index points into an empty axis: these are the sizes of those that some do.

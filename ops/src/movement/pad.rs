@@ -157,14 +157,18 @@ impl EitherKind for Pad {
             let [before, _] = by_axis[axis];
             self.mode.source(at as i64 - before, x.shape()[axis] as i64).map(|from| from as usize)
         };
-        let place = |at: &[usize], source: &dyn Fn(usize, usize) -> Option<usize>| -> Option<Vec<usize>> {
-            at.iter().enumerate().map(|(axis, &at)| source(axis, at)).collect()
+        let shape = c.extents(0);
+        let of_axis = |axis: usize| (0..shape[axis]).map(move |at| [cropped_first(axis, at), padded_first(axis, at)]);
+        let sources: Vec<Vec<[Option<usize>; 2]>> = (0..x.ndim()).map(|axis| of_axis(axis).collect()).collect();
+        let place = |at: &[usize], order: usize| {
+            let mut axes = at.iter().zip(&sources).zip(x.shape());
+            axes.try_fold(0, |place, ((&at, sources), &size)| Some(place * size + sources[at][order]?))
         };
-        vec![lanes::build(&c.extents(0), |at| {
-            let from = place(at, &cropped_first);
-            let is_open = from != place(at, &padded_first);
-            let element = from.map_or(constant, |from| x[from.as_slice()]);
-            if is_open { K::unspecified(c.arith, element) } else { element }
+        let from = lanes::broadcast(x, x.shape());
+        vec![lanes::build(&shape, |at| {
+            let place_of_cropped = place(at, 0);
+            let element = place_of_cropped.map_or(constant, |place| from[place]);
+            if place_of_cropped == place(at, 1) { element } else { K::unspecified(c.arith, element) }
         })]
     }
 }

@@ -1,7 +1,7 @@
 //! `ScatterElements`: a copy of one operand in which updates stand where indices point to along an axis.
 
 use super::index::{along, in_range, moved, point};
-use super::scatter::{Places, Reduction, place};
+use super::scatter::{Places, Reduction};
 use crate::prelude::*;
 
 attributes! {
@@ -49,7 +49,7 @@ impl ScatterElements {
         let (indices, shape) = (c.int(1), c.data(0).shape());
         let axis = c.axis(self.axis);
         let places = lanes::build(indices.shape(), |at| {
-            point(c.arith, indices[at], shape[axis]).map(|i| place(&moved(at, axis, i), shape))
+            point(c.arith, indices[at], shape[axis]).map(|i| moved(at, (axis, i), shape))
         });
         places.into_iter().collect()
     }

@@ -132,11 +132,8 @@ impl Movement for Slice {
     fn rearrange<T: Clone>(&self, x: &[&ArrayD<T>], y: &[Type]) -> Vec<ArrayD<T>> {
         let shape: Vec<i64> = x[0].shape().iter().map(|&d| d as i64).collect();
         let cuts = rule::accepted(self.cuts(&mut Check, &shape));
-        let from = |(at, cut): (usize, &Cut<i64>)| (cut.start + at as i64 * cut.step) as usize;
-        vec![lanes::build(&y[0].extents(), |at| {
-            let source: Vec<usize> = at.iter().copied().zip(&cuts).map(from).collect();
-            x[0][source.as_slice()].clone()
-        })]
+        let from = |axis: usize, at: usize| (cuts[axis].start + at as i64 * cuts[axis].step) as usize;
+        vec![lanes::by_axis(x[0], &y[0].extents(), from)]
     }
 }
 

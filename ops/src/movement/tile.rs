@@ -43,10 +43,7 @@ impl Movement for Tile {
     const LINEAR: Option<usize> = Some(0);
 
     fn rearrange<T: Clone>(&self, x: &[&ArrayD<T>], y: &[Type]) -> Vec<ArrayD<T>> {
-        vec![lanes::build(&y[0].extents(), |at| {
-            let source: Vec<usize> = at.iter().zip(x[0].shape()).map(|(&at, &size)| at % size).collect();
-            x[0][source.as_slice()].clone()
-        })]
+        vec![lanes::by_axis(x[0], &y[0].extents(), |axis, at| at % x[0].shape()[axis])]
     }
 }
 
