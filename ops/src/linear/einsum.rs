@@ -136,53 +136,80 @@ impl Single for Einsum {
     const ROW: Row = Row::new("Einsum");
 
     fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
+        let mut drawn = Drawn::start(d)?;
+        let count = d.choose(&[1, 1, 2, 2, 2, 2, 2, 3, 3, 4])?;
+        (0..count).try_for_each(|_| drawn.operand(d))?;
+        let result = drawn.result(d)?;
+        let result = if d.wanted().is_none() && d.chance(0.15) { None } else { Some(result) };
+        Some(Einsum { equation: Equation { operands: drawn.operands, result } })
+    }
+}
+
+/// An equation under way.
+struct Drawn<'a> {
+    /// The most axes of an operand.
+    most: usize,
+    /// How many axes `...` stands for, where an operand has it.
+    rest: usize,
+    alphabet: &'static [char],
+    /// The letters that operands have, with their sizes.
+    sizes: Vec<(char, Sym<'a>)>,
+    operands: Vec<Vec<Label>>,
+    dtype: Option<DType>,
+}
+
+impl<'a> Drawn<'a> {
+    fn start(d: &mut Draw<'_, 'a>) -> Option<Self> {
         let most = d.limits.max_rank.min(MOST_AXES);
         if most == 0 {
             return None;
         }
-        let rest_axes =
-            if most > 1 && d.chance(0.2) { 1 + usize::from(most > 2 && d.chance(0.3)) } else { 0 };
+        let rest = if most > 1 && d.chance(0.2) { 1 + usize::from(most > 2 && d.chance(0.3)) } else { 0 };
         // The fewer letters, the more operands share them, and the more stand twice in one.
-        let letters =
-            if rest_axes > 0 { d.choose(&[1, 2, 2, 3])? } else { d.choose(&[1, 2, 3, 3, 3, 4, 5])? };
+        let letters = if rest > 0 { d.choose(&[1, 2, 2, 3])? } else { d.choose(&[1, 2, 3, 3, 3, 4, 5])? };
         let alphabet = &ALPHABET[..letters];
-        let mut sizes: Vec<(char, Sym<'a>)> = Vec::new();
-        let mut operands: Vec<Vec<Label>> = Vec::new();
-        let count = d.choose(&[1, 1, 2, 2, 2, 2, 2, 3, 3, 4])?;
-        let mut dtype: Option<DType> = None;
-        for _ in 0..count {
-            let named = d.int(1, (most - rest_axes) as i64) as usize;
-            let letters: Vec<char> = (0..named).map(|_| d.choose(alphabet)).collect::<Option<_>>()?;
-            let rest = if rest_axes > 0 && d.chance(0.8) { rest_axes } else { 0 };
-            // In front of all letters more often than not.
-            let before = if rest > 0 && d.chance(0.4) { d.int(0, named as i64) as usize } else { 0 };
-            let known = |letter: char, sizes: &[(char, Sym<'a>)]| {
-                sizes.iter().find(|(other, _)| *other == letter).map(|&(_, size)| size)
-            };
-            let ty = match dtype {
-                None => d.any(rest + named..=rest + named)?,
-                Some(dtype) => {
-                    let mut shape: Vec<_> = letters.iter().map(|&it| known(it, &sizes)).collect();
-                    shape.splice(before..before, std::iter::repeat_n(None, rest));
-                    d.matching(dtype, &shape)?
-                }
-            };
-            dtype = Some(ty.dtype);
-            let of_letters = ty.shape[..before].iter().chain(&ty.shape[before + rest..]);
-            for (&letter, &size) in letters.iter().zip(of_letters) {
-                if known(letter, &sizes).is_none() {
-                    sizes.push((letter, size));
-                }
+        Some(Self { most, rest, alphabet, sizes: Vec::new(), operands: Vec::new(), dtype: None })
+    }
+
+    fn size(&self, letter: char) -> Option<Sym<'a>> {
+        self.sizes.iter().find(|(other, _)| *other == letter).map(|&(_, size)| size)
+    }
+
+    /// One more operand, whose letters have the sizes that they have elsewhere.
+    fn operand(&mut self, d: &mut Draw<'_, 'a>) -> Option<()> {
+        let named = d.int(1, (self.most - self.rest) as i64) as usize;
+        let letters: Vec<char> = (0..named).map(|_| d.choose(self.alphabet)).collect::<Option<_>>()?;
+        let rest = if self.rest > 0 && d.chance(0.8) { self.rest } else { 0 };
+        // In front of all letters more often than not.
+        let before = if rest > 0 && d.chance(0.4) { d.int(0, named as i64) as usize } else { 0 };
+        let ty = match self.dtype {
+            None => d.any(rest + named..=rest + named)?,
+            Some(dtype) => {
+                let mut shape: Vec<_> = letters.iter().map(|&letter| self.size(letter)).collect();
+                shape.splice(before..before, std::iter::repeat_n(None, rest));
+                d.matching(dtype, &shape)?
             }
-            let mut labels: Vec<Label> = letters.into_iter().map(Label::Letter).collect();
-            if rest > 0 {
-                labels.insert(before, Label::Rest);
+        };
+        self.dtype = Some(ty.dtype);
+        let of_letters = ty.shape[..before].iter().chain(&ty.shape[before + rest..]);
+        for (&letter, &size) in letters.iter().zip(of_letters) {
+            if self.size(letter).is_none() {
+                self.sizes.push((letter, size));
             }
-            operands.push(labels);
         }
-        let mut letters: Vec<Label> = sizes.iter().map(|&(letter, _)| Label::Letter(letter)).collect();
-        let has_rest = operands.iter().flatten().any(|&it| it == Label::Rest);
-        let rest = if has_rest { rest_axes } else { 0 };
+        let mut labels: Vec<Label> = letters.into_iter().map(Label::Letter).collect();
+        if rest > 0 {
+            labels.insert(before, Label::Rest);
+        }
+        self.operands.push(labels);
+        Some(())
+    }
+
+    /// The labels of the result: some of the letters in any order, and the rest if an operand has it.
+    fn result(&self, d: &mut Draw<'_, 'a>) -> Option<Vec<Label>> {
+        let mut letters: Vec<Label> = self.sizes.iter().map(|&(letter, _)| Label::Letter(letter)).collect();
+        let has_rest = self.operands.iter().flatten().any(|&label| label == Label::Rest);
+        let rest = if has_rest { self.rest } else { 0 };
         let kept = match d.wanted() {
             Some(wanted) => wanted.rank().checked_sub(rest).filter(|&kept| kept <= letters.len())?,
             None => d.int(0, letters.len() as i64) as usize,
@@ -196,8 +223,7 @@ impl Single for Einsum {
             let before = if d.chance(0.4) { d.int(0, kept as i64) as usize } else { 0 };
             result.insert(before, Label::Rest);
         }
-        let result = if d.wanted().is_none() && d.chance(0.15) { None } else { Some(result) };
-        Some(Einsum { equation: Equation { operands, result } })
+        Some(result)
     }
 }
 
