@@ -50,6 +50,11 @@ impl FaultResult {
     pub(crate) fn is_named(&self) -> bool {
         self.culprit.is_some() && self.culprit.as_deref() == self.fault.operator()
     }
+
+    /// Whether a judge is to find it: bounds not where their profile grants what it does.
+    pub(crate) fn is_fault_to(&self, judge: usize) -> bool {
+        PROFILES.get(judge).is_none_or(|profile| self.fault.is_fault_under(profile))
+    }
 }
 
 impl Results {
@@ -199,13 +204,23 @@ fn culprit(maker: &Maker<'_>, faulty: &Target, index: u64) -> Result<Option<Stri
     Ok(blamed.culprit.map(|c| c.operator))
 }
 
-/// How many faults each judge finds.
-pub(crate) fn found<'t>(faults: impl IntoIterator<Item = &'t FaultResult>) -> [usize; JUDGES] {
-    let mut found = [0; JUDGES];
+/// How many faults a judge finds, of how many that are faults to it.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub(crate) struct Share {
+    pub(crate) found: usize,
+    pub(crate) of: usize,
+}
+
+/// What each judge finds of some faults.
+pub(crate) fn shares<'t>(faults: impl IntoIterator<Item = &'t FaultResult>) -> [Share; JUDGES] {
+    let mut shares = [Share::default(); JUDGES];
     for tried in faults {
-        found.iter_mut().zip(tried.found_after).for_each(|(sum, after)| *sum += usize::from(after.is_some()));
+        for (judge, share) in shares.iter_mut().enumerate().filter(|(judge, _)| tried.is_fault_to(*judge)) {
+            share.of += 1;
+            share.found += usize::from(tried.found_after[judge].is_some());
+        }
     }
-    found
+    shares
 }
 
 #[cfg(test)]
@@ -273,6 +288,14 @@ mod tests {
         let faults: Vec<_> = fault::all().filter(|f| names.contains(&f.name())).collect();
         assert_eq!(faults.len(), names.len(), "some are not in the lists");
         faults
+    }
+
+    #[test]
+    fn what_a_profile_grants_is_no_fault_under_it() {
+        let results = run(&SMALL, &called(&["neg-subtracts-from-zero"])).unwrap();
+        let shares = shares(&results.faults);
+        assert_eq!(shares.map(|share| share.of), [1, 0, 0, 1, 1, 1]);
+        assert_eq!(shares[..PROFILES.len()].iter().map(|share| share.found).collect::<Vec<_>>(), [1, 0, 0]);
     }
 
     #[test]

@@ -253,3 +253,61 @@ pub fn text(results: &Results) -> String {
     }
     text
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fault(name: &str) -> &'static PlantedFault {
+        catalogue::all().find(|fault| fault.name == name).expect("a fault")
+    }
+
+    /// Findings, each explained by the faults of these names.
+    fn explained(all: &[&[&str]]) -> Vec<Explained> {
+        let of = |names: &&[&str]| Explained {
+            signature: "a signature".to_owned(),
+            faults: names.iter().map(|name| fault(name)).collect(),
+        };
+        all.iter().map(of).collect()
+    }
+
+    fn scored(all: &[&[&str]]) -> (Option<&'static str>, usize, usize) {
+        let findings = explained(all);
+        let group = score("a group".to_owned(), &findings.iter().collect::<Vec<_>>());
+        (group.fault, group.right, group.findings)
+    }
+
+    #[test]
+    fn a_group_belongs_to_the_fault_of_most_of_its_findings() {
+        let (floor, round) = ("floor-truncates", "round-halves-away");
+        assert_eq!(scored(&[&[floor], &[floor], &[round]]), (Some(floor), 2, 3));
+        // One that two faults explain belongs to both.
+        assert_eq!(scored(&[&[floor, round], &[round]]), (Some(round), 2, 2));
+        assert_eq!(scored(&[&[], &[floor]]), (Some(floor), 1, 2));
+        assert_eq!(scored(&[&[], &[]]), (None, 0, 2));
+    }
+
+    #[test]
+    fn what_a_group_is_worth_is_counted_by_findings_groups_and_faults() {
+        let faults = vec![fault("floor-truncates"), fault("round-halves-away"), fault("ceil-adds-one")];
+        let group = |fault, right, findings| Scored { title: String::new(), fault, findings, right };
+        let groups = vec![
+            group(Some("floor-truncates"), 3, 3),
+            group(Some("floor-truncates"), 1, 2),
+            group(Some("round-halves-away"), 5, 5),
+            group(None, 0, 1),
+        ];
+        let results =
+            Results { cases: 9, seed: 0, faults, findings: 11, unexplained: 1, signatures: 6, groups };
+        assert_eq!((results.right(), results.pure(), results.found()), (9, 2, 2));
+        assert_eq!(json(&results)["right_share"], 9.0 / 11.0);
+    }
+
+    #[test]
+    fn faults_are_drawn_in_operators_of_their_own() {
+        let drawn = draw(30, 7).expect("so many");
+        let operators: std::collections::BTreeSet<&str> = drawn.iter().map(|fault| fault.operator).collect();
+        assert_eq!(operators.len(), 30);
+        assert!(draw(10_000, 7).is_err());
+    }
+}

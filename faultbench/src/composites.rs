@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use forms::Composite;
 use graphgen::{Composites, Settings};
 use harness::Maker;
@@ -15,10 +15,8 @@ use onnx::program::{Node, Program, ValueId};
 use onnx::proto::{TensorProto, ValueInfoProto};
 use onnx::tensor::code_of;
 use ops::schema;
-use worker::Outcome;
 
-use crate::judges::{FIRST, Reference};
-use crate::kernels::target;
+use crate::programs::first_found;
 
 /// What an implementation does wrong.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -71,15 +69,28 @@ const UNREAD: &[(&str, &[Mistake])] = &[
             Mistake::Attribute("coordinate_transformation_mode"),
             Mistake::Attribute("nearest_mode"),
             Mistake::Attribute("cubic_coeff_a"),
+            Mistake::Attribute("keep_aspect_ratio_policy"),
             Mistake::Attribute("antialias"),
         ],
     ),
     ("AffineGrid", &[Mistake::Attribute("align_corners")]),
     ("RoiAlign", &[Mistake::Attribute("mode"), Mistake::Attribute("coordinate_transformation_mode")]),
     ("DeformConv", &[Mistake::Operand(4)]),
-    ("RNN", &[Mistake::Operand(3), Mistake::Operand(5), Mistake::Attribute("clip")]),
-    ("GRU", &[Mistake::Operand(5), Mistake::Attribute("linear_before_reset")]),
-    ("LSTM", &[Mistake::Operand(6), Mistake::Operand(7), Mistake::Attribute("input_forget")]),
+    (
+        "RNN",
+        &[
+            Mistake::Operand(3),
+            Mistake::Operand(4),
+            Mistake::Operand(5),
+            Mistake::Attribute("clip"),
+            Mistake::Attribute("activation_alpha"),
+        ],
+    ),
+    ("GRU", &[Mistake::Operand(4), Mistake::Operand(5), Mistake::Attribute("linear_before_reset")]),
+    (
+        "LSTM",
+        &[Mistake::Operand(4), Mistake::Operand(6), Mistake::Operand(7), Mistake::Attribute("input_forget")],
+    ),
     (
         "Attention",
         &[
@@ -87,13 +98,14 @@ const UNREAD: &[(&str, &[Mistake])] = &[
             Mistake::Attribute("is_causal"),
             Mistake::Attribute("scale"),
             Mistake::Attribute("softcap"),
+            Mistake::Attribute("qk_matmul_output_mode"),
         ],
     ),
     ("CausalConvWithState", &[Mistake::Operand(2), Mistake::Operand(3), Mistake::Attribute("activation")]),
     ("LinearAttention", &[Mistake::Operand(3), Mistake::Attribute("scale")]),
     ("SwiGLU", &[Mistake::Attribute("alpha")]),
     ("RotaryEmbedding", &[Mistake::Attribute("interleaved")]),
-    ("TensorScatter", &[Mistake::Operand(2)]),
+    ("TensorScatter", &[Mistake::Operand(2), Mistake::Attribute("axis")]),
     ("NegativeLogLikelihoodLoss", &[Mistake::Operand(2), Mistake::Attribute("ignore_index")]),
     ("SoftmaxCrossEntropyLoss", &[Mistake::Operand(2), Mistake::Attribute("ignore_index")]),
     ("MatMulInteger", &[Mistake::Operand(2), Mistake::Operand(3)]),
@@ -429,20 +441,10 @@ fn through(program: Program, at: usize, op_type: &str, others: &[ValueId]) -> Op
 
 /// The case after which the reference finds a fault, of so many with the operator alone; `None` if it does not.
 pub fn found_after(fault: &WrongOperator, seed: u64, cases: u64) -> Result<Option<u64>> {
-    let right = target(&[]).context(crate::engines::NO_LEVEL)?;
     let each = [(fault.operator.name, fault.operator.dtypes)].into();
     let composites = Composites { share: 1.0, each };
     let maker = Maker::new(seed, Settings { operators: BTreeSet::new(), composites, ..Settings::default() });
-    for index in 0..cases {
-        let Ok(case) = maker.make(index) else { continue };
-        let Some(wrong) = case.program.as_ref().and_then(|program| fault.of(program)) else { continue };
-        let interface = ir::Interface::of(&case.model);
-        let outcome = right.run(&onnx::encode(&wrong.write()), &case.inputs, &interface)?.outcome;
-        if matches!(outcome, Outcome::Outputs(_)) && Reference::of(&case)?.ask(&outcome).alarms[FIRST] {
-            return Ok(Some(index + 1));
-        }
-    }
-    Ok(None)
+    first_found(&maker, cases, |program| fault.of(program))
 }
 
 #[cfg(test)]

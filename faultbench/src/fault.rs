@@ -1,5 +1,7 @@
 //! A fault, by where it sits: in a kernel, in what an optimiser makes of a model, or in how a process runs models.
 
+use interp::Profile;
+
 use crate::processes::{self, WrongProcess};
 use crate::rewritings::{self, WrongRewriting};
 use crate::{PlantedFault, catalogue};
@@ -74,6 +76,11 @@ impl Fault {
             Self::Graph(fault) => fault.source,
             Self::Process(fault) => fault.source,
         }
+    }
+
+    /// Whether it is one under a profile, which may grant what it does.
+    pub(crate) fn is_fault_under(&self, profile: &Profile) -> bool {
+        catalogue::granted(self.name()).iter().all(|granting| granting.name != profile.name)
     }
 
     /// Where it sits.

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::bench::{FaultResult, Results, found};
+use crate::bench::{FaultResult, Results, Share, shares};
 use crate::controls;
 use crate::fault::Level;
 use crate::judges::{FIRST, FIXED, JUDGES, PROFILES};
@@ -13,11 +13,14 @@ pub const PAGE: &str = "docs/faults.md";
 
 /// One JSON object.
 pub fn json(results: &Results) -> Value {
-    let found = found(&results.faults);
-    let row = |judge: usize| json!({ "found": found[judge], "false_alarms": results.false_alarms[judge] });
+    let shares = shares(&results.faults);
+    let row = |judge: usize| {
+        let Share { found, of } = shares[judge];
+        json!({ "found": found, "faults": of, "false_alarms": results.false_alarms[judge] })
+    };
     json!({
         "faults": results.faults.len(),
-        "found": found[FIRST],
+        "found": shares[FIRST].found,
         "false_alarms": results.false_alarms[FIRST],
         "cases": results.cases,
         "by_profile": by_profile(row),
@@ -49,7 +52,7 @@ fn by_level(results: &Results) -> Map<String, Value> {
         let row = json!({
             "faults": faults.len(),
             "sources": faults.iter().filter(|t| t.fault.source().is_some()).count(),
-            "found": by_profile(|judge| json!(found[judge])),
+            "found": by_profile(|judge| json!(found[judge].found)),
         });
         (level.name().to_owned(), row)
     });
@@ -57,9 +60,9 @@ fn by_level(results: &Results) -> Map<String, Value> {
 }
 
 /// The faults of a level, and how many of them each judge finds.
-fn at(results: &Results, level: Level) -> (Vec<&FaultResult>, [usize; JUDGES]) {
+fn at(results: &Results, level: Level) -> (Vec<&FaultResult>, [Share; JUDGES]) {
     let faults: Vec<&FaultResult> = results.faults.iter().filter(|t| t.fault.level() == level).collect();
-    let found = found(faults.iter().copied());
+    let found = shares(faults.iter().copied());
     (faults, found)
 }
 
@@ -90,11 +93,10 @@ fn has_right_culprit(tried: &FaultResult) -> Option<bool> {
 /// A few lines: the totals, and what was missed.
 pub fn text(results: &Results) -> String {
     let mut text = String::new();
-    let count = results.faults.len();
-    for (judge, found) in found(&results.faults).into_iter().enumerate() {
+    for (judge, Share { found, of }) in shares(&results.faults).into_iter().enumerate() {
         let (name, alarms) = (judge_name(judge), results.false_alarms[judge]);
         text += &format!(
-            "{name:<22} {found:>3} of {count} faults found, {alarms} false alarms in {} cases\n",
+            "{name:<22} {found:>3} of {of} faults found, {alarms} false alarms in {} cases\n",
             results.cases
         );
     }
@@ -123,9 +125,10 @@ fn missed(tried: &FaultResult) -> String {
 
 /// The profiles under which the bounds do not find a fault, each with the reason.
 fn unfound(tried: &FaultResult) -> impl Iterator<Item = (&'static str, String)> {
-    let profiles = PROFILES.iter().zip(tried.found_after).zip(&tried.accepted);
-    let unfound = profiles.filter(|((_, after), _)| after.is_none());
-    unfound.map(|((profile, _), accepted)| (profile.name, accepted.why(tried.concerned)))
+    let profiles = PROFILES.iter().zip(&tried.accepted).enumerate();
+    let unfound =
+        profiles.filter(|(judge, _)| tried.is_fault_to(*judge) && tried.found_after[*judge].is_none());
+    unfound.map(|(_, (profile, accepted))| (profile.name, accepted.why(tried.concerned)))
 }
 
 fn judge_name(judge: usize) -> String {
@@ -167,13 +170,13 @@ such a case it finds no fault either.
 }
 
 fn judges_table(results: &Results) -> String {
-    let (count, cases) = (results.faults.len(), results.cases);
+    let cases = results.cases;
     let mut table = format!("| judge | faults found | false alarms in {cases} cases |\n|---|---|---|\n");
-    for (judge, found) in found(&results.faults).into_iter().enumerate() {
+    for (judge, Share { found, of }) in shares(&results.faults).into_iter().enumerate() {
         let alarms = results.false_alarms[judge];
-        table += &format!("| {} | {found} of {count} | {alarms} |\n", judge_name(judge));
+        table += &format!("| {} | {found} of {of} | {alarms} |\n", judge_name(judge));
     }
-    table
+    table + "\nWhat a profile grants is no fault under it, and not counted there.\n"
 }
 
 fn levels_table(results: &Results) -> String {
@@ -187,7 +190,8 @@ fn levels_table(results: &Results) -> String {
     for level in Level::ALL {
         let (faults, found) = at(results, level);
         let sources = faults.iter().filter(|t| t.fault.source().is_some()).count();
-        let found: Vec<String> = found[..PROFILES.len()].iter().map(ToString::to_string).collect();
+        let found: Vec<String> =
+            found[..PROFILES.len()].iter().map(|share| format!("{} of {}", share.found, share.of)).collect();
         let (found, count) = (found.join(" | "), faults.len());
         table += &format!("| {} | {count} | {sources} | {found} |\n", level.name());
     }
@@ -213,7 +217,7 @@ fn faults_tables(results: &Results) -> String {
     let mut page = format!(
         "\nOf the {} in kernels that are found under \"{}\", {named} are blamed on the operator they are in.\n\n\
          A number says after how many cases a judge finds the fault; – that it does not.\n",
-        found[FIRST], PROFILES[FIRST].name,
+        found[FIRST].found, PROFILES[FIRST].name,
     );
     for (level, what, who) in [
         (Level::Operator, "operator", "the kernel …"),

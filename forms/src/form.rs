@@ -177,6 +177,23 @@ pub struct WrittenProgram {
 /// The form of a program with an operator that is written out where it is read.
 pub const COMPOSITE: &str = "composite";
 
+/// Whether a model gets forms.
+fn is_formed(forms: &Forms, stream: Stream) -> bool {
+    !forms.each.is_empty() && stream.rng().random_bool(forms.share.clamp(0.0, 1.0))
+}
+
+/// The choices of a form, where a model that gets forms is meant to have this one.
+fn choices(form: &str, forms: &Forms, stream: Stream) -> Option<Choices> {
+    let mut choices = stream.child(form).rng();
+    let share = forms.each.get(form).copied().unwrap_or(0.0).clamp(0.0, 1.0);
+    choices.random_bool(share).then_some(choices)
+}
+
+/// Whether a model that is written with a stream is meant to have a form.
+pub(crate) fn is_meant(form: &str, forms: &Forms, stream: Stream) -> bool {
+    is_formed(forms, stream) && choices(form, forms, stream).is_some()
+}
+
 /// Writes a valid model as a program, in drawn forms, with each written-out operator as the node that it is.
 /// `inputs` are the values of the model's inputs, by name. `None` if the model gets no form and has no such
 /// operator. Each form draws from a stream of its own.
@@ -187,7 +204,7 @@ pub fn write(
     forms: &Forms,
     stream: Stream,
 ) -> Option<WrittenProgram> {
-    let is_formed = !forms.each.is_empty() && stream.rng().random_bool(forms.share.clamp(0.0, 1.0));
+    let is_formed = is_formed(forms, stream);
     if !is_formed && placed.is_empty() {
         return None;
     }
@@ -198,11 +215,7 @@ pub fn write(
         written.push(COMPOSITE);
     }
     for form in FORMS.iter().filter(|_| is_formed) {
-        let mut choices = stream.child(form.name).rng();
-        let share = forms.each.get(form.name).copied().unwrap_or(0.0).clamp(0.0, 1.0);
-        if !choices.random_bool(share) {
-            continue;
-        }
+        let Some(mut choices) = choices(form.name, forms, stream) else { continue };
         if let Some(with) = (form.write)(draft.clone(), &mut choices) {
             draft = with;
             written.push(form.name);

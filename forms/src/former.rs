@@ -20,6 +20,7 @@ use rand::RngExt;
 use rand::seq::SliceRandom;
 
 use crate::draft::{Draft, spec};
+use crate::form::is_meant;
 use words::Speaker;
 
 /// The opsets before those that models are drawn in.
@@ -37,7 +38,7 @@ const SCALES: [&str; 2] = ["DequantizeLinear", "QuantizeLinear"];
 /// The first opset whose text says of operators what an axis below 0 is, and in which the sides of a branch may give other shapes.
 const FROM_THE_END: u32 = 11;
 
-/// The share of models that are drawn for an opset before 13.
+/// The share of models that are drawn for an opset before 13, among those that may be written in one.
 const DRAWN: f64 = 0.12;
 
 /// The dtypes that most operators took and gave.
@@ -47,10 +48,10 @@ const WANTED: DTypes = DTypes::of(&[DType::F16, DType::F32, DType::F64, DType::B
 const CONSTANT: f64 = 0.6;
 
 /// The settings for a model of operators that an opset before 13 has, in a share of draws: of all those of today, only few graphs can be
-/// written so.
-pub fn draw(settings: &Settings, stream: Stream) -> Option<Settings> {
+/// written so. None for a model that is not to be written so, with the stream of its forms.
+pub fn draw(settings: &Settings, stream: Stream, forms: Stream) -> Option<Settings> {
     let mut rng = stream.rng();
-    let is_meant = settings.forms.share > 0.0 && settings.forms.each.contains_key(NAME);
+    let is_meant = is_meant(NAME, &settings.forms, forms);
     if !is_meant || settings.oldest_opset > FIRST || !rng.random_bool(DRAWN) {
         return None;
     }

@@ -40,6 +40,26 @@ fn written(text: &str) -> Vec<(u32, Program)> {
     checked.collect()
 }
 
+#[test]
+fn what_is_drawn_for_a_former_opset_is_written_in_one() {
+    let model: Model =
+        "onnxsmith 1 opset 13\ngraph {\n  %0: f32[2] = variable \"x\"\n  %1: f32[2] = Relu(%0)\n  \
+                        return \"y\" = %1\n}\n"
+            .parse()
+            .expect("a model");
+    let inputs = [("x".to_owned(), Tensor::from_f64_fn(&ir::Type::new(ir::DType::F32, [2]), |i| i as f64))];
+    let forms = Forms { share: 0.5, each: [("former opset", 0.8)].into() };
+    let settings = Settings { forms: forms.clone(), ..Settings::default() };
+    let drawn = (0..2000).map(Stream::new).filter(|at| {
+        let drawn = former::draw(&settings, at.child("former"), at.child("forms")).is_some();
+        let written = write(&model, &inputs, &[], &forms, at.child("forms"));
+        assert!(!drawn || written.is_some_and(|written| written.forms == ["former opset"]));
+        drawn
+    });
+    let drawn = drawn.count();
+    assert!((60..140).contains(&drawn), "{drawn} of 2000 are 12 % of those that are to be written so");
+}
+
 fn nodes<'p>(program: &'p Program, name: &str) -> Vec<&'p Node> {
     program.main.body.nodes.iter().filter(|node| node.rest.op_type() == name).collect()
 }
@@ -128,7 +148,7 @@ fn what_is_drawn_for_a_former_opset_is_written_in_one_before_11_in_a_third_of_dr
     let (mut drawn, mut before_11) = (0, 0);
     for seed in 0..400 {
         let stream = Stream::new(seed);
-        let Some(settings) = former::draw(&settings, stream) else { continue };
+        let Some(settings) = former::draw(&settings, stream, stream.child("forms")) else { continue };
         let model = generate(&settings, &Weights, stream.child("structure")).model;
         let zeros = model.graph.variables().map(|(_, name, ty)| (name.to_owned(), Tensor::zeros(ty)));
         let written = write(&model, &zeros.collect::<Vec<_>>(), &[], &only, stream);
@@ -143,7 +163,7 @@ fn what_is_drawn_for_a_former_opset_is_written_in_one_before_11_in_a_third_of_dr
 #[test]
 fn no_model_is_drawn_for_a_form_that_is_not_asked_for() {
     let without = Settings::default();
-    assert!((0..200).all(|seed| former::draw(&without, Stream::new(seed)).is_none()));
+    assert!((0..200).all(|seed| former::draw(&without, Stream::new(seed), Stream::new(seed)).is_none()));
 }
 
 /// Of bounds that cross opset 13 says something at first, and of axes that count from the end opset 11.

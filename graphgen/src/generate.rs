@@ -13,6 +13,7 @@ use crate::insert::{Frame, Inserter};
 use crate::policy::{DENSE, Pattern, Policy, choose};
 use crate::related;
 use crate::settings::Settings;
+use crate::turn::Turn;
 use crate::{terse, unnamed};
 
 /// How many draws are made for each node wanted before the graph is left smaller.
@@ -132,7 +133,8 @@ fn draw(
         let stream = stream.child("seed").at(i as u64);
         (0..ATTEMPTS_PER_NODE as u64).find(|&t| inserter.forward(spec, &[], stream.at(t)));
     }
-    let mut turns = settings.due().iter();
+    let turns: Vec<Turn> = settings.due.all().collect();
+    let mut turns = turns.into_iter();
     for attempt in 0..settings.nodes * ATTEMPTS_PER_NODE {
         let stream = stream.child("node").at(attempt as u64);
         let missing = settings.nodes - inserter.builder.nodes.len();

@@ -19,7 +19,7 @@ use crate::insert::Frame;
 use crate::policy::DENSE;
 use crate::stored;
 use crate::support::{Refused, Use};
-use crate::turn::{Turn, Turns};
+use crate::turn::Turns;
 
 /// What draws lean towards: values that exist, so that nodes are connected; what is wanted, so that few draws are thrown away;
 /// the dtype that is usual in the graph. How often an operand comes again is for the settings to say.
@@ -282,13 +282,15 @@ impl Settings {
         let mut rng = stream.rng();
         let all: Vec<DType> = self.wanted.intersection(self.dtypes).iter().collect();
         let other = rng.random_bool(self.other_dtypes.clamp(0.0, 1.0));
-        let due = self.due().first().map(|turn| turn.takes);
+        let due = self.due.all().next().map(|turn| turn.takes);
         due.or(all.choose(&mut rng).copied()).filter(|_| other).unwrap_or(DType::F32)
     }
 
-    /// The uses whose turn it is in one graph.
-    pub(crate) fn due(&self) -> &[Turn] {
-        self.due.one(!self.dtypes.intersection(DTypes::NARROW).is_empty())
+    /// These settings for the graph whose turn it is to have these uses: narrow dtypes, if any, are among them.
+    #[must_use]
+    pub fn with_turns(self, due: Turns) -> Self {
+        let narrow = if due.may_be_narrow() { 1.0 } else { 0.0 };
+        Self { narrow, due, ..self }
     }
 
     /// The operators in use that exist in the opset, on dtypes in use.

@@ -16,7 +16,7 @@ use crate::policy::Policy;
 use crate::related::keeps_dtype;
 use crate::settings::Settings;
 
-/// How many times as many there are in a graph that may have narrow dtypes, all of them on these: such graphs are few, and their casts
+/// How many times as many there are besides, on narrow dtypes, in a graph that may have these: such graphs are few, and their casts
 /// alone are many.
 const OF_NARROW: f64 = 2.0;
 
@@ -35,8 +35,8 @@ pub(crate) struct Turn {
 #[derive(Clone, PartialEq, Default, Debug)]
 pub struct Turns {
     usual: Vec<Turn>,
-    /// The due uses of a graph that may have narrow dtypes.
-    narrow: Vec<Turn>,
+    /// Those of narrow dtypes; none of them where the graph is not one that may have such.
+    narrow: Option<Vec<Turn>>,
 }
 
 /// Uses that take turns among themselves.
@@ -97,31 +97,47 @@ fn uses(spec: &'static Spec) -> Vec<Turn> {
     pairs.map(|(takes, gives)| Turn { spec, takes, gives }).collect()
 }
 
+/// How many graphs before the one of this number may have narrow dtypes, if it may itself: so many of all, spread evenly.
+fn narrow_before(number: u64, share: f64) -> Option<u64> {
+    let before = |number: u64| (number as f64 * share.clamp(0.0, 1.0)) as u64;
+    (before(number) < before(number + 1)).then(|| before(number))
+}
+
 impl Turns {
-    /// The due uses of the graph of this number, in an opset, those of narrow dtypes apart ([`in_opset`](Self::in_opset) has them).
-    /// Graphs in a row take all uses within the settings before a use comes again.
+    /// The due uses of the graph of this number, in an opset. Graphs in a row take all uses within the settings before a use comes
+    /// again: those of usual dtypes all graphs, those of narrow dtypes the graphs that may have such.
     pub fn of(settings: &Settings, policy: &dyn Policy, opset: u32, number: u64) -> Self {
-        let [usual, _] = &*ALL;
-        Self { usual: usual.due(settings, policy, opset, number), narrow: Vec::new() }
+        let [usual, narrow] = &*ALL;
+        let usual = usual.due(settings, policy, opset, number);
+        let narrow =
+            narrow_before(number, settings.narrow).map(|number| narrow.due(settings, policy, opset, number));
+        Self { usual, narrow }
+    }
+
+    /// Whether the graph may have narrow dtypes.
+    pub const fn may_be_narrow(&self) -> bool {
+        self.narrow.is_some()
     }
 
     /// The oldest opset that has all of them.
     pub fn since(&self) -> u32 {
-        self.usual.iter().map(Turn::since).max().unwrap_or(*ir::graph::OPSETS.start())
+        self.all().map(|turn| turn.since()).max().unwrap_or(*ir::graph::OPSETS.start())
     }
 
-    /// What is due where the graph has another opset: these uses, as far as it has them, and of narrow dtypes, which few opsets have,
-    /// those that are due there.
+    /// Those that the settings have in their opset.
     #[must_use]
-    pub fn in_opset(self, settings: &Settings, policy: &dyn Policy, opset: u32, number: u64) -> Self {
-        let usual = self.usual.into_iter().filter(|turn| turn.since() <= opset).collect();
-        let [_, narrow] = &*ALL;
-        Self { usual, narrow: narrow.due(settings, policy, opset, number) }
+    pub fn within(self, settings: &Settings, policy: &dyn Policy) -> Self {
+        let is_there = |turn: &Turn| {
+            in_use(turn.spec, settings, policy, settings.opset)
+                .is_some_and(|[takes, gives]| takes.contains(turn.takes) && gives.contains(turn.gives))
+        };
+        let within = |turns: Vec<Turn>| turns.into_iter().filter(is_there).collect();
+        Self { usual: within(self.usual), narrow: self.narrow.map(within) }
     }
 
-    /// The due uses of a graph, which has narrow dtypes or not.
-    pub(crate) fn one(&self, is_narrow: bool) -> &[Turn] {
-        if is_narrow { &self.narrow } else { &self.usual }
+    /// All of them, those of narrow dtypes first: what the graph has of these shall be read by others.
+    pub(crate) fn all(&self) -> impl Iterator<Item = Turn> {
+        self.narrow.iter().flatten().chain(&self.usual).copied()
     }
 }
 
@@ -187,15 +203,29 @@ mod tests {
     }
 
     #[test]
+    fn graphs_with_narrow_dtypes_take_their_uses_one_after_the_other() {
+        let settings = Settings::default();
+        let all = ALL[1].uses.len();
+        let turns = (0..).map(|number| Turns::of(&settings, &Weights, settings.opset, number));
+        let narrow = turns.filter_map(|turns| turns.narrow);
+        let graphs = (all as f64 / (settings.turns * OF_NARROW * settings.nodes as f64)).ceil() as usize;
+        let taken: Vec<Turn> = narrow.take(graphs).flatten().collect();
+        let different: BTreeSet<_> = taken.iter().map(key).collect();
+        assert_eq!((different.len(), taken.len().abs_diff(all) <= 4), (all, true));
+        let share = (0..10_000).filter(|&number| narrow_before(number, settings.narrow).is_some()).count();
+        assert_eq!(share, (settings.narrow * 10_000.0) as usize);
+    }
+
+    #[test]
     fn an_older_opset_has_the_uses_that_it_knows() {
         let settings = Settings { operators: ["BitCast", "Abs"].into(), ..Settings::default() };
-        let due = (0..).map(|number| (number, Turns::of(&settings, &Weights, settings.opset, number)));
-        let with_a_bit_cast = due.filter(|(_, due)| due.usual.iter().any(|turn| turn.spec.name == "BitCast"));
-        for (number, due) in with_a_bit_cast.take(5) {
-            assert_eq!(due.since(), 26);
-            assert_eq!(due.clone().in_opset(&settings, &Weights, 26, number).usual, due.usual);
-            let older = due.in_opset(&settings, &Weights, 25, number);
-            assert!(older.usual.iter().all(|turn| turn.spec.name == "Abs"), "{older:?}");
+        let due = (0..).map(|number| Turns::of(&settings, &Weights, settings.opset, number));
+        let with_a_bit_cast = due.filter(|due| due.usual.iter().any(|turn| turn.spec.name == "BitCast"));
+        for due in with_a_bit_cast.take(5) {
+            assert!(due.since() >= 26);
+            let within = |opset| due.clone().within(&Settings { opset, ..settings.clone() }, &Weights);
+            assert_eq!(within(settings.opset), due);
+            assert!(within(25).usual.iter().all(|turn| turn.spec.name == "Abs"), "{due:?}");
         }
     }
 
@@ -215,28 +245,47 @@ mod tests {
         assert_eq!(Turns::of(&none, &Weights, 21, 7), Turns::default());
     }
 
-    #[test]
-    fn a_turn_is_in_the_graph() {
-        let settings = Settings { nodes: 20, narrow: 0.0, ..Settings::default() };
-        let (mut taken, mut all) = (0, 0);
-        for number in 0..100 {
-            let due = Turns::of(&settings, &Weights, settings.opset, number);
-            let turns = due.usual.clone();
-            let settings = Settings { due, ..settings.clone() };
-            let model = generate(&settings, &Weights, Stream::new(number)).model;
-            for turn in &turns {
-                let is_it = |(_, node): (ir::NodeId, &ir::Node<ops::Op>)| {
-                    let ir::NodeKind::Operator(op) = &node.kind else { return false };
-                    let first = node.inputs.first().copied().flatten();
-                    op.spec().name == turn.spec.name
-                        && first.is_some_and(|value| model.graph.ty(value).dtype == turn.takes)
-                        && node.outputs[0].dtype == turn.gives
-                };
-                all += 1;
-                taken += usize::from(model.graph.iter().any(is_it));
+    /// Of the uses that are due in some graphs, how many there are and how many are in their graph; by those of usual dtypes and others.
+    fn taken(numbers: impl Iterator<Item = u64>, settings: &Settings) -> [(usize, usize); 2] {
+        let mut counts = [(0, 0); 2];
+        for number in numbers {
+            let due = Turns::of(settings, &Weights, settings.opset, number);
+            let narrow = f64::from(u8::from(due.may_be_narrow()));
+            let one = Settings { due: due.clone(), narrow, ..settings.clone() };
+            let model = generate(&one, &Weights, Stream::new(number)).model;
+            for (turns, (all, taken)) in [due.usual, due.narrow.unwrap_or_default()].iter().zip(&mut counts) {
+                *all += turns.len();
+                *taken += turns.iter().filter(|turn| is_in(&model, turn)).count();
             }
         }
-        println!("{taken} of {all}");
-        assert!(taken * 10 > all * 8, "{taken} of {all}");
+        counts
+    }
+
+    fn is_in(model: &ops::Model, turn: &Turn) -> bool {
+        model.graph.iter().any(|(_, node)| {
+            let ir::NodeKind::Operator(op) = &node.kind else { return false };
+            let first = node.inputs.first().copied().flatten();
+            op.spec().name == turn.spec.name
+                && first.is_some_and(|value| model.graph.ty(value).dtype == turn.takes)
+                && node.outputs[0].dtype == turn.gives
+        })
+    }
+
+    #[test]
+    fn a_turn_is_in_the_graph() {
+        let settings = Settings { nodes: 20, narrow: 0.0, function: 0.0, ..Settings::default() };
+        let [(all, taken), none] = taken(0..100, &settings);
+        assert_eq!(none, (0, 0));
+        assert!(all > 200 && taken * 10 > all * 8, "{taken} of {all}");
+    }
+
+    #[test]
+    fn a_graph_with_narrow_dtypes_has_turns_of_both_kinds() {
+        let settings = Settings { nodes: 20, function: 0.0, ..Settings::default() };
+        let narrow = (0..600).filter(|&number| narrow_before(number, settings.narrow).is_some());
+        let [(usual, usual_taken), (narrow, narrow_taken)] = taken(narrow, &settings);
+        println!("{usual_taken} of {usual}, {narrow_taken} of {narrow}");
+        assert!(usual > 100 && usual_taken * 10 > usual * 8, "{usual_taken} of {usual}");
+        assert!(narrow > 200 && narrow_taken * 10 > narrow * 7, "{narrow_taken} of {narrow}");
     }
 }

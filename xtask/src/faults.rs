@@ -62,6 +62,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         let controls = controls::bench::run(&sample, &[])?;
         let page = report::markdown(&results, &controls);
         bring_up_to_date(&root(), report::PAGE, &page, Mode::Write, "faults --markdown")?;
+        let idle = controls.explained_without_alarm();
+        ensure!(
+            idle.is_empty(),
+            "the alarms of these are explained, and they have none: {}",
+            idle.join(", ")
+        );
         no_alarms(controls.alarms())?;
     } else if arguments.json {
         println!("{}", report::json(&results));

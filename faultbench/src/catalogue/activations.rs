@@ -247,19 +247,6 @@ pub(super) const FAULTS: &[PlantedFault] = &[
         kernel: |n| n.edited_from(|x, right| if x > 0.0 { x } else { right }),
     },
     PlantedFault {
-        name: "celu-by-elu",
-        operator: "Celu",
-        does: "is alpha·Elu(x/alpha), which is x where x and alpha are negative",
-        source: Some("microsoft/onnxruntime#6906"),
-        kernel: |n| {
-            let [alpha] = parameters(n)?;
-            n.map(|x| {
-                let scaled = x / alpha;
-                alpha * if scaled < 0.0 { scaled.exp_m1() } else { scaled }
-            })
-        },
-    },
-    PlantedFault {
         name: "hard-swish-is-hard-sigmoid",
         operator: "HardSwish",
         does: "does not multiply by x in the end",

@@ -4,7 +4,7 @@ use ir::Tensor;
 use ops::movement::Transpose;
 
 use crate::PlantedFault;
-use crate::node::{along, only, refusal};
+use crate::node::{Node, Outputs, along, only, refusal};
 
 pub(super) const FAULTS: &[PlantedFault] = &[
     PlantedFault {
@@ -65,10 +65,7 @@ pub(super) const FAULTS: &[PlantedFault] = &[
         operator: "Sum",
         does: "adds up in the buffer of the first operand, which the others may be as well",
         source: Some("born-ml/born#55"),
-        kernel: |n| {
-            n.input(2)?;
-            n.edited_in_place(|x| x * (1u64 << (n.inputs.len() - 1)) as f64)
-        },
+        kernel: |n| n.added_in_place(),
     },
     PlantedFault {
         name: "max-of-itself-is-the-first-row",
@@ -83,11 +80,52 @@ pub(super) const FAULTS: &[PlantedFault] = &[
     },
 ];
 
-impl crate::node::Node<'_> {
+impl Node<'_> {
+    /// The sum of floats, added up in the buffer of the first operand: where that comes again, it is what was added up so far.
+    fn added_in_place(&self) -> Outputs {
+        let x = self.input(0).filter(|x| x.dtype().is_float())?;
+        let y = self.outputs.first().filter(|y| x.ty() == **y)?;
+        let mut sums = x.to_f64s();
+        for operand in 1..self.inputs.len() {
+            if std::ptr::eq(self.input(operand)?, x) {
+                sums.iter_mut().for_each(|sum| *sum += *sum);
+            } else {
+                let other = self.spread(operand)?.to_f64s();
+                sums.iter_mut().zip(other).for_each(|(sum, other)| *sum += other);
+            }
+        }
+        let comes_again = self.inputs.iter().flatten().skip(2).any(|other| std::ptr::eq(*other, x));
+        comes_again.then(|| vec![Tensor::from_f64_fn(y, |i| sums[i])])
+    }
+
     /// A function of each element of floats where both operands are the same.
-    fn edited_in_place(&self, f: impl Fn(f64) -> f64) -> crate::node::Outputs {
+    fn edited_in_place(&self, f: impl Fn(f64) -> f64) -> Outputs {
         let x = self.alias().filter(|x| x.dtype().is_float())?;
         let (values, y) = (x.to_f64s(), self.outputs.first()?);
         (x.ty() == *y).then(|| vec![Tensor::from_f64_fn(y, |i| f(values[i]))])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ir::{DType, Type};
+    use ops::elementwise::{Variadic, VariadicFn};
+
+    use super::*;
+
+    #[test]
+    fn a_sum_in_place_doubles_what_was_added_up_where_its_first_operand_comes_again() {
+        let ty = Type::new(DType::F32, [2]);
+        let tensor = |values: [f64; 2]| Tensor::from_f64_fn(&ty, |i| values[i]);
+        let (x, y) = (tensor([1.0, 2.0]), tensor([10.0, 20.0]));
+        let op = Variadic(VariadicFn::Sum).into();
+        let sum = |inputs: &[Option<&Tensor>]| {
+            let node = Node { op: &op, inputs, outputs: std::slice::from_ref(&ty) };
+            node.added_in_place().map(|outputs| outputs[0].to_f64s())
+        };
+        let [x, y] = [&x, &y].map(Some);
+        assert_eq!(sum(&[x, y, x]), Some(vec![22.0, 44.0]), "not 12 and 24");
+        assert_eq!(sum(&[x, x, x]), Some(vec![4.0, 8.0]));
+        assert_eq!([sum(&[x, y, y]), sum(&[x, x])], [None, None], "right");
     }
 }

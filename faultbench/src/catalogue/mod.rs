@@ -29,7 +29,10 @@ mod sizes;
 mod transposed;
 mod windows;
 
+use interp::Profile;
+
 use super::PlantedFault;
+use crate::controls::LOOSE;
 
 /// Every fault, family by family and then kind by kind.
 const FAMILIES: [&[PlantedFault]; 24] = [
@@ -59,6 +62,20 @@ const FAMILIES: [&[PlantedFault]; 24] = [
     sizes::FAULTS,
 ];
 
+/// Faults that some profiles grant: under these they are none, and the controls `zeros-without-sign`, `extremes-by-comparison` and
+/// `denormals-flushed` do the same.
+const GRANTED: &[(&str, &[&Profile])] = &[
+    ("neg-subtracts-from-zero", LOOSE),
+    ("relu-swallows-nan", LOOSE),
+    ("max-swallows-nan", LOOSE),
+    ("mul-flushes-denormals", LOOSE),
+];
+
+/// The profiles under which a fault of this name is none.
+pub(crate) fn granted(fault: &str) -> &'static [&'static Profile] {
+    GRANTED.iter().find(|(name, _)| *name == fault).map_or(&[], |(_, profiles)| profiles)
+}
+
 /// Every fault.
 pub fn all() -> impl Iterator<Item = &'static PlantedFault> {
     FAMILIES.into_iter().flatten()
@@ -69,6 +86,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
+    use crate::judges::{FIRST, PROFILES};
 
     #[test]
     fn each_has_a_name_of_its_own_and_an_operator_that_there_is() {
@@ -76,6 +94,14 @@ mod tests {
         assert_eq!(names.len(), all().count(), "two faults have one name");
         for fault in all() {
             assert!(ops::find(fault.operator).is_some(), "{}: there is no {}", fault.name, fault.operator);
+        }
+    }
+
+    #[test]
+    fn what_some_profiles_grant_is_a_fault_under_the_strictest() {
+        for (name, profiles) in GRANTED {
+            assert!(all().any(|fault| fault.name == *name), "there is no {name}");
+            assert!(profiles.iter().all(|profile| profile.name != PROFILES[FIRST].name), "{name}");
         }
     }
 

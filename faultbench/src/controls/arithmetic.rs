@@ -46,7 +46,11 @@ impl Own {
     /// The result of a step.
     pub(super) fn rounded(&self, v: f64) -> f64 {
         let near = round_to(self.step, v);
-        let v = if near == v { near } else { self.neighbour(v, near) };
+        self.flushed(if near == v { near } else { self.neighbour(v, near) })
+    }
+
+    /// A number as it is read or given, where a denormal may count as 0, and a 0 may have no sign.
+    fn flushed(&self, v: f64) -> f64 {
         let is_flushed = self.way.denormals == Denormals::Flushed && v.abs() < self.format.min_normal();
         match (is_flushed || v == 0.0, self.way.zeros) {
             (true, Zeros::Positive) => 0.0,
@@ -76,9 +80,7 @@ impl Own {
 
     /// An operand of a step, which is a number of the format as its results are.
     pub(super) fn operand(&self, x: f64) -> f64 {
-        let x = round_to(self.step, x);
-        let is_flushed = self.way.denormals == Denormals::Flushed && x.abs() < self.format.min_normal();
-        if is_flushed { 0f64.copysign(x) } else { x }
+        self.flushed(round_to(self.step, x))
     }
 
     /// What the format has no normal number for.
@@ -151,15 +153,13 @@ impl Arith for Own {
         }
     }
     fn neg(&self, x: f64) -> f64 {
-        match self.way.zeros {
-            Zeros::Positive if x == 0.0 => 0.0,
-            Zeros::Positive | Zeros::Signed => -x,
-        }
+        self.flushed(-self.flushed(x))
     }
     fn abs(&self, x: f64) -> f64 {
-        x.abs()
+        self.flushed(x).abs()
     }
     fn min(&self, x: f64, y: f64) -> f64 {
+        let [x, y] = [x, y].map(|x| self.flushed(x));
         match self.way.extremes {
             Extremes::Ieee => plain::min(x, y),
             Extremes::Compared => {
@@ -172,6 +172,7 @@ impl Arith for Own {
         }
     }
     fn max(&self, x: f64, y: f64) -> f64 {
+        let [x, y] = [x, y].map(|x| self.flushed(x));
         match self.way.extremes {
             Extremes::Ieee => plain::max(x, y),
             Extremes::Compared => {
@@ -210,7 +211,7 @@ impl Arith for Own {
         self.rounded(v)
     }
     fn step(&self, f: Step, x: f64) -> f64 {
-        f.value(x)
+        self.flushed(f.value(self.flushed(x)))
     }
     fn pow(&self, x: f64, y: f64) -> f64 {
         let (x, y) = (self.operand(x), self.operand(y));
@@ -250,13 +251,13 @@ impl Arith for Own {
         terms.into_iter().reduce(|product, x| self.mul(product, x)).unwrap_or(1.0)
     }
     fn compare(&self, c: Comparison, x: f64, y: f64) -> i128 {
-        c.holds(x, y).into()
+        c.holds(self.flushed(x), self.flushed(y)).into()
     }
     fn is(&self, class: Class, x: f64) -> i128 {
         class.holds(x).into()
     }
     fn select(&self, condition: i128, x: f64, y: f64) -> f64 {
-        if condition == 0 { y } else { x }
+        self.flushed(if condition == 0 { y } else { x })
     }
     fn truncate(&self, x: f64, to: DType) -> i128 {
         self.plain().truncate(x, to)
@@ -324,6 +325,14 @@ mod tests {
         let unsigned = single(Way { zeros: Zeros::Positive, ..Way::PLAIN });
         assert_eq!(unsigned.neg(0.0).to_bits(), 0);
         assert_eq!(single(Way::PLAIN).mul(1e-30, 1e-10), f64::from(1e-40f32));
+        let denormal = f64::from(1e-40f32);
+        let chosen = [flushed.neg(denormal), flushed.abs(-denormal), flushed.select(1, denormal, 1.0)];
+        let extremes = [flushed.max(denormal, -1.0), flushed.min(denormal, 1.0)];
+        assert!(chosen.into_iter().chain(extremes).all(|v| v == 0.0));
+        assert_eq!(flushed.step(Step::Sign, denormal), 0.0);
+        assert_eq!(flushed.compare(Comparison::Less, 0.0, denormal), 0);
+        assert_eq!(unsigned.div(1.0, -0.0), f64::INFINITY);
+        assert_eq!(single(Way::PLAIN).select(1, denormal, 1.0), denormal);
     }
 
     #[test]

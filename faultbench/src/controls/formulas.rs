@@ -95,13 +95,6 @@ pub(super) const CONTROLS: &[Control] = &[
         ALL,
         top_k_reversed,
     ),
-    Control::of(
-        "cast-wraps-what-does-not-fit",
-        "Cast",
-        "gives the low bits of a float that no integer of the dtype is",
-        ALL,
-        cast_wraps,
-    ),
 ];
 
 /// How many elements of the operand there are for each of the result.
@@ -250,15 +243,4 @@ fn top_k_reversed(n: &Node<'_>) -> Outputs {
     }
     let axis = resolve(op.axis, n.input(0)?.shape().len())?;
     n.right()?.iter().map(|y| reversed(y, axis)).collect()
-}
-
-fn cast_wraps(n: &Node<'_>) -> Outputs {
-    let (x, ty) = (float(n, 0)?, n.outputs.first()?);
-    let (low, high) = ty.dtype.int_range().filter(|_| ty.dtype != DType::Bool)?;
-    let right = n.right()?.pop()?.to_i128s();
-    let values = x.to_f64s();
-    let whole = |v: f64| v.trunc() as i128;
-    let fits = |v: f64| v.is_finite() && (low..=high).contains(&whole(v));
-    let given = |i: usize| if fits(values[i]) { right[i] } else { whole(values[i]) };
-    Some(vec![Tensor::from_i128_fn(ty, given)])
 }

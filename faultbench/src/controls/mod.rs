@@ -62,7 +62,7 @@ enum Difference {
 /// Every profile.
 const ALL: &[&Profile] = &PROFILES;
 /// The profiles that let an implementation lose denormals and signs of zeros, and divide by a reciprocal.
-const LOOSE: &[&Profile] = &[&Profile::DECLARED, &Profile::WGSL];
+pub(crate) const LOOSE: &[&Profile] = &[&Profile::DECLARED, &Profile::WGSL];
 const DECLARED: &[&Profile] = &[&Profile::DECLARED];
 const WGSL: &[&Profile] = &[&Profile::WGSL];
 /// The profiles whose functions have an error in ULP, or a formula that allows more.
@@ -100,6 +100,12 @@ impl Control {
         self.conforms.iter().map(|profile| profile.name)
     }
 
+    /// Whether it calculates in another way than the plain one: with that it is compared, and not with our kernels, from which the plain
+    /// way itself differs.
+    pub(crate) fn is_another_way(&self) -> bool {
+        matches!(self.kind, Difference::Way(way) if way != Way::PLAIN)
+    }
+
     /// Its outputs; `None` where nothing in the model is computed in its way.
     pub(crate) fn outputs(&self, model: &Model, inputs: &[Tensor]) -> Option<Vec<Tensor>> {
         match &self.kind {
@@ -107,6 +113,11 @@ impl Control {
             Difference::Kernel { operator, kernel } => with_kernel(operator, *kernel, model, inputs),
         }
     }
+}
+
+/// The outputs by the plain way to calculate.
+pub(crate) fn plain(model: &Model, inputs: &[Tensor]) -> Option<Vec<Tensor>> {
+    walk::run(Way::PLAIN, model, inputs)
 }
 
 #[cfg(test)]

@@ -81,7 +81,8 @@ pub(crate) fn markdown(results: &Results) -> String {
 
 {count} implementations that conform and are different: each that is called wrong is a false alarm. They are tried on {cases} cases. A
 column says on how many of them a control is called wrong under a profile that it conforms to; – that it does not conform to it.
-*Different* counts the cases on which it has other bits than our kernels. {alarms} alarms are not explained below.
+*Different* counts the cases on which it has other bits than a plain way to calculate (`sums-in-order`) or, of a single operator, than
+our kernel. {alarms} alarms are not explained below.
 
 | control | it … | cases | different |{names}
 |---|---|---|---|{rule}
@@ -99,10 +100,21 @@ column says on how many of them a control is called wrong under a profile that i
             control.name, control.does, tried.cases, tried.different
         );
     }
+    page += &never_different(results);
     for control in results.controls.iter().map(|tried| tried.control) {
         if let Some(why) = control.open {
             page += &format!("\n`{}`: {why}.\n", control.name);
         }
     }
     page
+}
+
+/// What shows nothing, as it has the same bits throughout.
+fn never_different(results: &Results) -> String {
+    let same = results.controls.iter().filter(|tried| tried.different == 0);
+    let names: Vec<String> = same.map(|tried| format!("`{}`", tried.control.name)).collect();
+    if names.is_empty() {
+        return String::new();
+    }
+    format!("\nNever different, so that they show no false alarm either: {}.\n", names.join(", "))
 }

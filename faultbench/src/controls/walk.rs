@@ -57,9 +57,11 @@ pub(super) fn outputs(way: Way, model: &Model, inputs: &[Tensor]) -> Option<Vec<
         Integers::Wrapped => DTypes::FLOATS.contains(ty.dtype),
         Integers::Saturated | Integers::ThroughFloat => ty.dtype.is_int() && ty.dtype != DType::Bool,
     };
-    if !types.any(concerns) {
-        return None;
-    }
+    if types.any(concerns) { run(way, model, inputs) } else { None }
+}
+
+/// The outputs of a model.
+pub(super) fn run(way: Way, model: &Model, inputs: &[Tensor]) -> Option<Vec<Tensor>> {
     let by_variable: BTreeMap<NodeId, &Tensor> =
         model.graph.variables().map(|(id, ..)| id).zip(inputs).collect();
     let given = |id| by_variable.get(&id).map(|tensor| Held::new(way.load(tensor)));

@@ -3,7 +3,7 @@
 use super::sums::{Order, Products};
 
 /// A way to calculate.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Way {
     pub(super) format: Format,
     pub(super) rounding: Rounding,

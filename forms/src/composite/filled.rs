@@ -5,7 +5,7 @@
 use ir::{DType, DTypes};
 
 use super::piece::{Link, Piece};
-use super::{Composite, REALS};
+use super::{Composite, REALS, signal};
 
 /// The dtypes of a range.
 const RANGES: DTypes = DTypes::of(&[DType::F32, DType::F64, DType::I16, DType::I32, DType::I64]);
@@ -66,7 +66,7 @@ fn mel_weight_matrix(p: &mut Piece<'_>) -> Option<()> {
     let high = rate as f64 * p.choose(&[0.25, 0.375, 0.5])?;
     p.reals(DType::F32, &[], &[low]);
     p.reals(DType::F32, &[], &[high]);
-    Some(())
+    signal::result(p)
 }
 
 /// Bernoulli, with probabilities of 0 and 1 alone, so that nothing is left open.

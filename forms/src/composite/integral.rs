@@ -110,6 +110,8 @@ fn windows(p: &mut Piece<'_>) -> Option<Windows> {
             p.ints("pads", &pads);
         }
         4 => p.text("auto_pad", "SAME_UPPER"),
+        5 => p.text("auto_pad", "SAME_LOWER"),
+        6 => p.text("auto_pad", "VALID"),
         _ => {}
     }
     if p.chance(0.3) {

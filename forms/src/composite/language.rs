@@ -8,6 +8,9 @@ use super::{Composite, REALS};
 /// What language models are computed in.
 const UP_TO_32: DTypes = DTypes::of(&[DType::F16, DType::BF16, DType::F32]);
 
+/// The first opset whose Attention has windows of keys.
+const WINDOWS: u32 = 25;
+
 pub(super) const ALL: &[Composite] = &[
     Composite::new("Attention", 23, REALS, attention),
     Composite::new("CausalConvWithState", 27, UP_TO_32, causal_conv_with_state),
@@ -47,6 +50,11 @@ fn attention(p: &mut Piece<'_>) -> Option<()> {
         p.of(dtype, &[batch, heads, past, width]);
         p.of(dtype, &[batch, heads, past, value_width]);
         p.results = 3;
+        if p.chance(0.4) {
+            p.results = 4;
+            let shown = p.size(0..=3);
+            p.int("qk_matmul_output_mode", shown);
+        }
     }
     if p.chance(0.3) {
         p.int("is_causal", 1);
@@ -56,6 +64,18 @@ fn attention(p: &mut Piece<'_>) -> Option<()> {
     }
     if p.chance(0.2) {
         p.float("softcap", 2.0);
+    }
+    if p.chance(0.2) {
+        let precision = p.choose(&[DType::F32, DType::F64, DType::F16, DType::BF16])?;
+        p.int("softmax_precision", onnx::tensor::code_of(precision).into());
+    }
+    if p.opset >= WINDOWS {
+        for side in ["left_window_size", "right_window_size"] {
+            if p.chance(0.2) {
+                let size = p.size(0..=3);
+                p.int(side, size);
+            }
+        }
     }
     Some(())
 }
@@ -176,10 +196,20 @@ fn rotary_embedding(p: &mut Piece<'_>) -> Option<()> {
 
 fn tensor_scatter(p: &mut Piece<'_>) -> Option<()> {
     let dtype = p.dtype()?;
-    let (batch, heads, most, width) = (p.size(1..=2), p.size(1..=2), p.size(2..=5), p.size(1..=3));
+    let (batch, rank, most) = (p.size(1..=2), p.size(2..=4), p.size(2..=5));
+    // By default the last axis but one, and never that of the batch.
+    let axis = if rank > 2 && p.chance(0.6) { rank - 2 } else { p.size(1..=rank - 1) };
     let new = p.size(1..=most);
-    p.of(dtype, &[batch, heads, most, width]);
-    p.of(dtype, &[batch, heads, new, width]);
+    let mut shape = vec![batch];
+    (1..rank).for_each(|_| shape.push(p.size(1..=3)));
+    for size in [most, new] {
+        shape[axis as usize] = size;
+        p.of(dtype, &shape);
+    }
+    if axis != rank - 2 || p.chance(0.3) {
+        let axis = if p.chance(0.5) { axis - rank } else { axis };
+        p.int("axis", axis);
+    }
     let is_circular = p.chance(0.4);
     let last = if is_circular { most - 1 } else { most - new };
     let places: Vec<i64> = (0..batch).map(|_| p.size(0..=last)).collect();

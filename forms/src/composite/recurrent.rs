@@ -9,8 +9,37 @@ pub(super) const ALL: &[Composite] = &[
     Composite::new("LSTM", 13, REALS, |p| network(p, 4, 2)),
 ];
 
-/// Functions that cells may have, of those without parameters.
-const FUNCTIONS: [&str; 3] = ["Relu", "Tanh", "Sigmoid"];
+/// A function that cells may have, with an alpha and a beta if it takes them.
+#[derive(Clone, Copy)]
+struct Function {
+    name: &'static str,
+    alpha: Option<f32>,
+    beta: Option<f32>,
+}
+
+impl Function {
+    const fn new(name: &'static str, alpha: Option<f32>, beta: Option<f32>) -> Self {
+        Self { name, alpha, beta }
+    }
+}
+
+/// The functions: in half of the draws one of the first three, which have no numbers.
+const FUNCTIONS: [Function; 11] = [
+    Function::new("Relu", None, None),
+    Function::new("Tanh", None, None),
+    Function::new("Sigmoid", None, None),
+    Function::new("Softsign", None, None),
+    Function::new("Softplus", None, None),
+    Function::new("Elu", Some(0.75), None),
+    Function::new("LeakyRelu", Some(0.25), None),
+    Function::new("ThresholdedRelu", Some(0.5), None),
+    Function::new("HardSigmoid", Some(0.25), Some(0.5)),
+    Function::new("Affine", Some(0.5), Some(-0.25)),
+    Function::new("ScaledTanh", Some(1.5), Some(0.5)),
+];
+
+/// How many of them are usual.
+const USUAL: usize = 3;
 
 /// A network whose cells have so many gates and so many states.
 fn network(p: &mut Piece<'_>, gates: i64, states: usize) -> Option<()> {
@@ -25,7 +54,8 @@ fn network(p: &mut Piece<'_>, gates: i64, states: usize) -> Option<()> {
     p.of(dtype, &[directions, gates * hidden, hidden]);
     p.perhaps(0.7, dtype, &[directions, 2 * gates * hidden]);
     if p.chance(0.3) {
-        p.integers(ir::DType::I32, &[batch], &vec![steps; batch as usize]);
+        let lengths: Vec<i64> = (0..batch).map(|_| p.size(1..=steps)).collect();
+        p.integers(ir::DType::I32, &[batch], &lengths);
     } else {
         p.absent();
     }
@@ -62,7 +92,16 @@ fn activations(p: &mut Piece<'_>, gates: i64, directions: i64) -> Option<()> {
         3 => 2,
         _ => 3,
     };
-    let all = (0..each * directions).map(|_| p.choose(&FUNCTIONS)).collect::<Option<Vec<_>>>()?;
-    p.texts("activations", &all);
+    let among = if p.chance(0.5) { &FUNCTIONS[..USUAL] } else { &FUNCTIONS };
+    let all = (0..each * directions).map(|_| p.choose(among)).collect::<Option<Vec<_>>>()?;
+    p.texts("activations", &all.iter().map(|function| function.name).collect::<Vec<_>>());
+    // Each function that takes a number takes the next of them.
+    let numbers: [(&str, Vec<f32>); 2] = [
+        ("activation_alpha", all.iter().filter_map(|function| function.alpha).collect()),
+        ("activation_beta", all.iter().filter_map(|function| function.beta).collect()),
+    ];
+    for (name, numbers) in numbers.iter().filter(|(_, numbers)| !numbers.is_empty()) {
+        p.floats(name, numbers);
+    }
     Some(())
 }

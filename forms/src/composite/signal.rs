@@ -85,5 +85,14 @@ fn window(p: &mut Piece<'_>) -> Option<()> {
     if p.chance(0.4) {
         p.int("periodic", 0);
     }
+    result(p)
+}
+
+/// The floats of a result that is f32 where nothing is said.
+pub(super) fn result(p: &mut Piece<'_>) -> Option<()> {
+    if p.chance(0.4) {
+        let dtype = p.other_dtype(REALS)?;
+        p.int("output_datatype", onnx::tensor::code_of(dtype).into());
+    }
     Some(())
 }

@@ -82,6 +82,9 @@ fn resize(p: &mut Piece<'_>) -> Option<()> {
             sizes.push(if is_kept(axis) { x.shape[axis] } else { p.size(1..=9) });
         }
         p.list(&sizes);
+        if p.opset >= 18 && p.chance(0.3) {
+            p.word("keep_aspect_ratio_policy", &["stretch", "not_larger", "not_smaller"])?;
+        }
     }
     Some(())
 }

@@ -74,6 +74,9 @@ const TRACED: u64 = 1 << 24;
 /// How many models are drawn until one has a node and keeps to the budget with the inputs that value search adds.
 const MOST_DRAWS: u64 = 24;
 
+/// The stream that a case's forms are drawn with.
+const FORMS: &str = "forms";
+
 /// Makes cases: every case is a function of the seed, the settings and its index.
 pub struct Maker<'p> {
     /// The seed of the campaign.
@@ -118,7 +121,7 @@ impl Maker<'_> {
     pub fn make_from(&self, index: u64, settings: &Settings, stream: Stream) -> Result<Case, CaseError> {
         let case = self.flat(index, settings, stream)?;
         // What has no values yet leads nowhere.
-        if self.values == Values::None { Ok(case) } else { written(case, settings, stream.child("forms")) }
+        if self.values == Values::None { Ok(case) } else { written(case, settings, stream.child(FORMS)) }
     }
 
     /// The valid case that a stream gives, before it is written as a program.
@@ -158,19 +161,22 @@ impl Maker<'_> {
     fn settings_of(&self, index: u64, asked: &Settings, stream: Stream, draw: u64) -> Settings {
         let is_varied = self.swarm && draw < DRAWS;
         let mut settings = if is_varied { asked.clone().swarm(stream) } else { asked.clone() };
+        let number = self.first_turn().saturating_add(index);
+        let due = Turns::of(asked, self.policy, settings.opset, number);
+        // No opset before 13 has narrow dtypes, so a graph whose turn it is to have some is of today.
         if is_varied
             && self.opset.is_none()
-            && let Some(former) = forms::former::draw(&settings, stream.child("former"))
+            && !due.may_be_narrow()
+            && let Some(former) = forms::former::draw(&settings, stream.child("former"), stream.child(FORMS))
         {
-            return self.sized(former, stream, draw);
+            let due = due.within(&former, self.policy);
+            return self.sized(former.with_turns(due), stream, draw);
         }
         let mut opsets = settings.opsets();
         if opsets.is_empty() {
             // Operators that are written out where they are read may be all that is asked for.
             opsets = forms::composite::opsets(&settings).collect();
         }
-        let number = self.first_turn().saturating_add(index);
-        let due = Turns::of(asked, self.policy, settings.opset, number);
         if self.opset.is_none() {
             // One that has the uses whose turn it is: what only the newest have would hardly ever take its turn.
             let with_due: Vec<u32> = opsets.iter().copied().filter(|&opset| opset >= due.since()).collect();
@@ -178,8 +184,8 @@ impl Maker<'_> {
             settings.opset =
                 among.choose(&mut stream.child("opset").rng()).copied().unwrap_or(settings.opset);
         }
-        settings.due = due.in_opset(asked, self.policy, settings.opset, number);
-        self.sized(settings, stream, draw)
+        let due = due.within(&Settings { opset: settings.opset, ..asked.clone() }, self.policy);
+        self.sized(settings.with_turns(due), stream, draw)
     }
 
     /// The settings with as many nodes as are asked for, within the budget that is left.

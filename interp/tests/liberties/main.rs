@@ -5,7 +5,7 @@ mod products;
 
 use ir::{DType, Tensor, Type};
 use onnxsmith_interp::{Evaluation, Profile, Taps, compare, evaluate};
-use ops::elementwise::{Activation, ActivationFn, Binary, BinaryFn, Gelu, Pow, Unary, UnaryFn};
+use ops::elementwise::{Activation, ActivationFn, Binary, BinaryFn, Cast, Gelu, Pow, Unary, UnaryFn};
 use ops::linear::Gemm;
 use ops::nn::grid_sample::{Mode, Padding};
 use ops::nn::window::{AutoPad, Window};
@@ -57,6 +57,18 @@ fn a_sixth_is_rounded() {
     assert!(accepts(&hard_swish, &[by_attribute]) && !accepts(&hard_swish, &[by_six * (1.0 + 1e-6)]));
     let of_f32 = reference(Unary(UnaryFn::HardSwish), &[tensor(DType::F32, &[1], &[-2.0])]);
     assert!(!accepts(&of_f32, &[by_six * (1.0 + 1e-6)]));
+}
+
+#[test]
+fn a_float_that_no_integer_is_may_be_cast_to_any() {
+    for profile in Profile::ALL {
+        let numbers = tensor(DType::F32, &[4], &[300.0, -1e20, f64::NAN, 7.9]);
+        let cast = reference_by(profile, Cast::to(DType::I8), &[numbers]);
+        for any in [0.0, 127.0, -128.0, 44.0] {
+            assert!(accepts(&cast, &[any, any, any, 7.0]), "{any} under {}", profile.name);
+            assert!(!accepts(&cast, &[any, any, any, 8.0]), "{}", profile.name);
+        }
+    }
 }
 
 #[test]
