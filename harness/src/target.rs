@@ -1,12 +1,13 @@
 //! An engine at an optimisation level, and what it can take.
 
+mod error;
 mod named;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use backends::engines::adapters::{self, Adapter};
+use backends::engines::adapters;
 use graphgen::Settings;
 use interp::{Profile, Tier};
 use ir::{DType, Interface, NodeId, Tensor};
@@ -23,6 +24,7 @@ use crate::reference::REFERENCE;
 use crate::sent::Sent;
 use crate::support::Support;
 
+pub use error::OpenError;
 use named::{glued, with_level};
 pub use named::{is_runner, on};
 
@@ -73,68 +75,6 @@ enum Manner {
     Afresh(Arc<Hurry>),
     /// With as much time as is enough where a hang is no answer.
     Briefly,
-}
-
-/// Why a backend cannot be opened.
-#[derive(Debug, thiserror::Error)]
-pub enum OpenError {
-    /// The worker does not start.
-    #[error(transparent)]
-    Worker(#[from] worker::WorkerError),
-    /// The worker does not start, and what may be a level stands in the last word of its command line.
-    #[error(
-        "{why}; if `{level}` is a level: that of a runner is a word of its own, --on '{engine} :{level}'"
-    )]
-    Glued {
-        /// Why it does not start.
-        why: Box<worker::WorkerError>,
-        /// What may be its level.
-        level: String,
-        /// The engine without it.
-        engine: String,
-    },
-    /// There is no program of an adapter of this repository.
-    #[error(
-        "the adapter `{}` is not here: it is in a checkout of onnxsmith, which the variable {} names; there, `{}` installs what it needs",
-        adapter.name,
-        worker::HOME_VARIABLE,
-        adapter.set_up
-    )]
-    Elsewhere {
-        /// The adapter.
-        adapter: Adapter,
-    },
-    /// There is no such backend.
-    #[error(
-        "there is no backend `{name}`; there are {REFERENCE}, {}, the NAME of each adapters/NAME_runner* of this \
-         folder or of that which {} names, and cmd:./my-runner (cargo features add more)",
-        backends::engines::all().join(", "),
-        worker::HOME_VARIABLE
-    )]
-    Unknown {
-        /// What was asked for.
-        name: String,
-    },
-    /// The engine has no such level.
-    #[error("`{backend}` has no optimisation level `{level}`; it has {known}")]
-    Level {
-        /// The engine.
-        backend: String,
-        /// What was asked for.
-        level: String,
-        /// What there is.
-        known: String,
-    },
-    /// The engine says that it keeps a profile that there is not.
-    #[error("`{engine}` says in its hello that it keeps the accuracy profile `{name}`; there are {known}")]
-    Profile {
-        /// The engine.
-        engine: String,
-        /// What it says.
-        name: String,
-        /// What there is.
-        known: String,
-    },
 }
 
 /// The targets that a name stands for: `rten` is every level of rten, `rten:all` one of them, `cmd:./runner --flag :all` one of

@@ -185,6 +185,28 @@ fn an_issue_is_complete_and_names_are_no_markup_there() {
     assert!(python.contains("np.array([0.0, 1.0], dtype=np.float32).reshape([2])"), "{python}");
 }
 
+#[test]
+fn a_program_in_rust_ends_with_1_while_the_fault_is_there() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let group = evil(folder.path());
+    let mut evidence = Evidence::of(&group, folder.path(), &identity()).expect("the case is there");
+    for engine in ["rten", "tract"] {
+        engine.clone_into(&mut evidence.finding.backend);
+        let issue = Issue::new(&group, &evidence, "1.0");
+        let (_, program) =
+            issue.files.iter().find(|(name, _)| *name == "reproduce.rs").expect("it is a crate");
+        let program = String::from_utf8_lossy(program);
+        for part in [
+            "if shape(&outputs[0]) != vec![2usize] {",
+            "Some(got) if is_right(got, 1.0f64, 0.0f64, true) => {}",
+            "std::process::exit(i32::from(!wrong.is_empty()));",
+        ] {
+            assert!(program.contains(part), "{part} is not in {program}");
+        }
+        assert!(!program.contains('@'), "something is not filled in: {program}");
+    }
+}
+
 /// A program whose branch the model that it leads to has not.
 const PROGRAM: &str = r#"<ir_version: 8, opset_import: ["" : 17]>
 branching (float[2] x, bool c) => (y) {

@@ -1,12 +1,12 @@
 //! Running saved cases: `onnxsmith run`.
 
 mod fixed;
+mod given;
 pub(crate) mod judge;
 mod oracle_record;
 mod result;
 mod written;
 
-use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::{Component, Path, PathBuf};
@@ -20,6 +20,8 @@ use oracles::{Check, Symptom, Tolerance, Verdict, Why};
 
 pub(crate) use fixed::close;
 use fixed::fixed;
+pub use given::misfits;
+use given::{given_of, sizes_of_some};
 use judge::{Reference, References};
 pub use oracle_record::OracleRecord;
 use oracle_record::OracleResult;
@@ -31,13 +33,13 @@ use harness::target::Target;
 use harness::threads;
 use harness::validity::Relaxed;
 use triage::folder::{About, DERIVED};
-use triage::inputs::{CaseInputs, Dear, inputs, misfit};
+use triage::inputs::{CaseInputs, Dear, inputs};
 pub use triage::invent::UserInputs;
 use triage::invent::{DrawnInputs, NoInputs};
 use triage::oracle::{NoReplay, Oracles};
 use triage::reduce::Stop;
 use triage::whole::NO_OUTPUTS;
-use triage::{NotRun, invent, oracle, stored};
+use triage::{NotRun, oracle, stored};
 use worker::WorkerError;
 
 /// How saved cases are run.
@@ -166,49 +168,6 @@ fn names(paths: &[PathBuf]) -> Vec<PathBuf> {
         }
     }
     (0..paths.len()).map(|i| last(i, lengths[i]).iter().collect()).collect()
-}
-
-/// The cases of which something is given that is not about them, with why.
-pub fn misfits<'c>(cases: &'c [PathBuf], given: &UserInputs) -> Vec<(&'c Path, NoInputs)> {
-    if given.is_empty() {
-        return Vec::new();
-    }
-    let of_some = if cases.len() > 1 { sizes_of_some(cases, given) } else { BTreeSet::new() };
-    let misfit = |path: &'c PathBuf| {
-        let folder = stored::read(path).ok()?;
-        misfit(&folder, &given_of(&folder, given, &of_some)).map(|why| (path.as_path(), why))
-    };
-    cases.iter().filter_map(misfit).collect()
-}
-
-/// The names of given sizes that some of several models leave open: the others need not.
-fn sizes_of_some(cases: &[PathBuf], given: &UserInputs) -> BTreeSet<String> {
-    if given.sizes.is_empty() {
-        return BTreeSet::new();
-    }
-    let open = |path: &PathBuf| {
-        let folder = stored::read(path).ok().filter(|folder| folder.sets.is_empty())?;
-        invent::open_sizes(&folder).ok()
-    };
-    cases.iter().filter_map(open).flatten().filter(|name| given.sizes.contains_key(name)).collect()
-}
-
-/// What is given of a model's inputs, without sizes that others of several models leave open and this one does not.
-fn given_of<'g>(
-    folder: &CaseFolder,
-    given: &'g UserInputs,
-    of_some: &BTreeSet<String>,
-) -> Cow<'g, UserInputs> {
-    let open = match (of_some.is_empty(), folder.sets.is_empty()) {
-        (true, _) => None,
-        (false, true) => invent::open_sizes(folder).ok(),
-        // Its data says all sizes.
-        (false, false) => Some(BTreeSet::new()),
-    };
-    let Some(open) = open else { return Cow::Borrowed(given) };
-    let mut given = given.clone();
-    given.sizes.retain(|name, _| open.contains(name) || !of_some.contains(name));
-    Cow::Owned(given)
 }
 
 /// Runs one case; some of all models leave the given sizes of these names open.

@@ -74,12 +74,11 @@ fn campaign(common: Common, args: &Fuzz, junit: &JunitFile<'_>) -> anyhow::Resul
     for told in &told {
         told.is_of_one_of(&plan.targets)?;
     }
-    match &store {
-        Some(store) => goes_on(store, &mut plan)?,
-        None => {
-            let stop = || interrupts.came();
-            learn(common, &mut plan.targets, &told, &settings, jobs(args.at_once.jobs), &stop)?;
-        }
+    if let Some(store) = &store {
+        goes_on(store, &mut plan)?;
+    } else {
+        let stop = || interrupts.came();
+        learn(common, &mut plan.targets, &told, &settings, jobs(args.at_once.jobs), &stop)?;
     }
     for target in &plan.targets {
         probe::check_opset(&target.support, taste.opset.as_ref())?;

@@ -1,5 +1,7 @@
-//! The Rust program of an issue, for the engines that are crates.
+//! The Rust program of an issue, for the engines that are crates: a template beside this file, and what is the finding's own. Its exit code
+//! is 1 while the fault is there and 0 once it is not.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use ir::{DType, DTypes, Tensor};
@@ -49,22 +51,8 @@ fn rten(evidence: &Evidence, version: &str) -> Option<String> {
     }
     let outputs: Vec<String> =
         evidence.outputs().map(|(name, _)| format!("model.node_id({name:?})?")).collect();
-    Some(format!(
-        "//! {}\n//! [dependencies] rten = {{ version = \"{version}\", features = [\"onnx_format\"] }}, rten-tensor = \"{version}\"\n\
-         use rten::{{ModelOptions, {}ValueOrView}};\nuse rten_tensor::prelude::*;\n\n\
-         {}\n\
-         fn main() -> Result<(), Box<dyn std::error::Error>> {{\n\
-         \x20   let model = ModelOptions::with_all_ops().enable_optimization({optimised}).load(MODEL.to_vec())?;\n\
-         \x20   let inputs: Vec<(_, ValueOrView)> = vec![\n{inputs}    ];\n\
-         \x20   let outputs = model.run(inputs, &[{}], None)?;\n\
-         \x20   for output in &outputs {{\n        println!(\"{{:?}} {{output:?}}\", output.shape());\n    }}\n\
-         {}    Ok(())\n}}\n",
-        headline(&evidence.finding),
-        if inputs.is_empty() { "" } else { "Value, " },
-        model(evidence),
-        outputs.join(", "),
-        expected(evidence),
-    ))
+    let own = [("OPTIMISED", optimised.to_string()), ("INPUTS", inputs), ("OUTPUTS", outputs.join(", "))];
+    Some(filled(include_str!("rten.rs.txt"), evidence, version, own))
 }
 
 fn tract(evidence: &Evidence, version: &str) -> Option<String> {
@@ -83,26 +71,29 @@ fn tract(evidence: &Evidence, version: &str) -> Option<String> {
         let (shape, values) = (shape(tensor), values(tensor, tensor.dtype())?);
         let _ = writeln!(inputs, "        ({name:?}, Tensor::from_shape(&{shape}[..], &{values})?),");
     }
-    Some(format!(
-        "//! {}\n//! [dependencies] tract-onnx = \"{version}\"\n\
-         use tract_onnx::prelude::*;\n\n\
-         {}\n\
-         fn main() -> TractResult<()> {{\n\
-         \x20   let mut model = tract_onnx::onnx().model_for_read(&mut &MODEL[..])?;\n\
-         \x20   let named: Vec<(&str, Tensor)> = vec![\n{inputs}    ];\n\
-         \x20   let mut inputs = tvec!();\n\
-         \x20   for k in 0..model.inputs.len() {{\n\
-         \x20       let name = model.node(model.inputs[k].node).name.clone();\n\
-         \x20       let tensor = named.iter().find(|(n, _)| *n == name).unwrap().1.clone();\n\
-         \x20       model.set_input_fact(k, InferenceFact::dt_shape(tensor.datum_type(), tensor.shape()))?;\n\
-         \x20       inputs.push(tensor.into());\n    }}\n\
-         \x20   let outputs = model.into_typed()?{pass}.into_runnable()?.run(inputs)?;\n\
-         \x20   for output in &outputs {{\n        println!(\"{{}}\", output.dump(true)?);\n    }}\n\
-         {}    Ok(())\n}}\n",
-        headline(&evidence.finding),
-        model(evidence),
-        expected(evidence),
-    ))
+    let own = [("PASS", pass.to_owned()), ("INPUTS", inputs)];
+    Some(filled(include_str!("tract.rs.txt"), evidence, version, own))
+}
+
+/// A program with what is its own in the place of the words in capitals.
+fn filled<const N: usize>(
+    template: &str,
+    evidence: &Evidence,
+    version: &str,
+    own: [(&str, String); N],
+) -> String {
+    let common = [
+        ("HEADLINE", headline(&evidence.finding)),
+        ("VERSION", version.to_owned()),
+        ("MODEL", model(evidence)),
+        ("CHECKS", checks(evidence)),
+    ];
+    let words: BTreeMap<&str, String> = common.into_iter().chain(own).collect();
+    // Each word once, so that what is put in may hold the like.
+    let parts = template.split('@').enumerate();
+    let text: String =
+        parts.map(|(number, part)| if number % 2 == 1 { words[part].as_str() } else { part }).collect();
+    text + include_str!("is_right.rs.txt")
 }
 
 /// The model as a constant: its bytes where they are few, else those of the attachment.
@@ -115,14 +106,41 @@ fn model(evidence: &Evidence) -> String {
     }
 }
 
-/// Says what is right at the worst element.
-fn expected(evidence: &Evidence) -> String {
-    let Some(worst) = evidence.finding.worst.as_ref().filter(|_| evidence.has_worst_output()) else {
-        return String::new();
-    };
-    let what =
-        format!("element {} of {} is {}, {} is right", worst.index, worst.output, worst.got, worst.right());
-    format!("    println!(\"{{}}\", {what:?});\n")
+/// Looks at the outputs: their shapes, and the element that is furthest off.
+fn checks(evidence: &Evidence) -> String {
+    let mut text = String::new();
+    for (k, (name, tensor)) in evidence.outputs().enumerate() {
+        let shape = shape(tensor);
+        let what = format!("output {name} has another shape than {:?}", tensor.shape());
+        let _ = writeln!(
+            text,
+            "    if shape(&outputs[{k}]) != vec!{shape} {{\n        wrong.push({what:?}.to_owned());\n    }}"
+        );
+    }
+    text + &worst(evidence).unwrap_or_default()
+}
+
+/// Looks at the element that is furthest off. `None` where there is none, or its bound is no number.
+fn worst(evidence: &Evidence) -> Option<String> {
+    let worst = evidence.finding.worst.as_ref()?;
+    let output = evidence.outputs().position(|(name, _)| name == worst.output)?;
+    let [right, bound] = [&worst.expected, &worst.bound].map(|text| text.parse().ok());
+    let bound: f64 = bound.filter(|bound: &f64| !bound.is_nan())?;
+    let (right, told) = (float(right?, DType::F64), worst.right());
+    let signs_count = evidence.zero_signs_count && bound == 0.0;
+    let told = format!(
+        "element {} of {}: {{got}} where {told} is right",
+        worst.index,
+        worst.output.replace(['{', '}'], "?")
+    );
+    let index = worst.index;
+    Some(format!(
+        "    match element(&outputs[{output}], {index}) {{\n        \
+             Some(got) if is_right(got, {right}, {bound}, {signs_count}) => {{}}\n        \
+             Some(got) => wrong.push(format!({told:?})),\n        \
+             None => wrong.push(\"there is no element {index}\".to_owned()),\n    }}\n",
+        bound = float(bound, DType::F64),
+    ))
 }
 
 /// The shape as an array, of a type that is known.

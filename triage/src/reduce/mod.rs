@@ -54,7 +54,7 @@ pub use size::Size;
 
 use crate::folder::{self, About};
 use crate::inputs::{Dear, inputs};
-use crate::invent::UserInputs;
+use crate::invent::{NoInputs, UserInputs};
 use crate::stored;
 use aim::{Aim, is_it, is_of};
 use driver::{Descent, Driver};
@@ -105,6 +105,9 @@ pub enum ReduceError {
     /// The case has no inputs, or no reference.
     #[error("the case cannot be used: {0}")]
     Unusable(String),
+    /// What is given of its inputs is not about the case.
+    #[error("{0}")]
+    Given(String),
     /// There is nothing to reduce.
     #[error("there is no finding to reduce: {}", showed.join("; "))]
     NoFinding {
@@ -281,14 +284,17 @@ fn refuse_any_graph(target: &Target, interest: &Interest<'_>) -> Result<(), Redu
 fn problems(folder: &CaseFolder, reduction: &Reduction<'_>) -> Result<Vec<Problem>, ReduceError> {
     let mut folder = folder.clone();
     let inputs = inputs(&mut folder, reduction.given, reduction.seed, Dear::Refuse);
-    let sets = inputs.map_err(|e| ReduceError::Unusable(e.to_string()))?.sets;
+    let inputs = inputs.map_err(|e| match e {
+        NoInputs::NotOfModel(why) => ReduceError::Given(why),
+        why => ReduceError::Unusable(why.to_string()),
+    })?;
     let problem = |set: &onnx::case::DataSet| {
         let known: BTreeMap<String, Datum> =
             set.inputs.iter().map(|value| (value.name.clone(), value.datum.clone())).collect();
         let program = folder.decode().and_then(Program::read).map_err(ReduceError::Read)?;
         Problem::of_program(program, &known).map_err(ReduceError::Read)
     };
-    sets.iter().map(problem).collect()
+    inputs.sets.iter().map(problem).collect()
 }
 
 /// Writes a problem as a case; where it came from, and what the finding is called there, it keeps.
