@@ -17,6 +17,12 @@ impl Support {
         matches!(self, Self::Yes)
     }
 
+    /// This answer, or where it is yes another one.
+    #[must_use]
+    pub fn and(self, other: impl FnOnce() -> Self) -> Self {
+        if self.is_yes() { other() } else { self }
+    }
+
     /// Why there is no kernel; `None` where there is one.
     pub const fn why_not(self) -> Option<&'static str> {
         match self {

@@ -308,8 +308,9 @@ mod tests {
             total,
             most: elements,
             lengths: BTreeMap::new(),
-            lacks: None,
+            lacks: BTreeMap::new(),
             failed: BTreeMap::new(),
+            late_faults: BTreeMap::new(),
         };
         Rows { rows: vec![row], pairs: Vec::new() }
     }

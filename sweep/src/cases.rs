@@ -30,7 +30,7 @@ pub enum Error {
     Write(#[from] onnx::Error),
 }
 
-/// Saves the worst element of each row that has one beyond the tight tier, and the first part of each that failed. An
+/// Saves the worst element of each row that has one beyond the tight tier, and the first part of those that failed in a way. An
 /// operator that works element by element is saved with that element alone, if that shows it. Gives how many there are; `done` is
 /// told of each row.
 pub fn save(
@@ -47,17 +47,24 @@ pub fn save(
     for row in &rows.rows {
         done();
         let Some(target) = targets.iter().find(|target| name(target) == row.backend) else { continue };
-        let Some((case, findings)) = case(scope, parts, &obligations, target, row)? else { continue };
-        write(&folder.join(CASES).join(file_name(row)), scope, &case, target, &findings)?;
-        saved += 1;
+        for (name, cause) in causes(row) {
+            let Some((case, findings)) = case(scope, parts, &obligations, target, &cause)? else { continue };
+            write(&folder.join(CASES).join(name), scope, &case, target, &findings)?;
+            saved += 1;
+        }
     }
     Ok(saved)
 }
 
-/// The name of a row's case.
+/// The name of the case of a row's worst element.
 pub fn file_name(row: &Row) -> String {
     let plain = |c: char| if c.is_alphanumeric() || "-_.".contains(c) { c } else { '-' };
     format!("{}-{}-{}", row.backend, row.op, row.dtype).chars().map(plain).collect()
+}
+
+/// The names of a row's cases: of its worst element, where that is beyond the tight tier, then of each way to fail, in their order.
+pub fn names(row: &Row) -> Vec<String> {
+    causes(row).into_iter().map(|(name, _)| name).collect()
 }
 
 /// What is worth saving of a row.
@@ -66,12 +73,14 @@ enum Cause<'r> {
     Failed(&'r Name),
 }
 
-fn cause(row: &Row) -> Option<Cause<'_>> {
-    if let Some(failed) = row.failed.values().next() {
-        return Some(Cause::Failed(&failed.first));
-    }
-    let worst = row.total.worst.as_ref();
-    worst.filter(|worst| worst.standing != Standing::Tight).map(Cause::Worst)
+/// All that is worth saving of a row, each with the name of its case.
+fn causes(row: &Row) -> Vec<(String, Cause<'_>)> {
+    let worst = row.total.worst.as_ref().filter(|worst| worst.standing != Standing::Tight);
+    let worst = worst.map(|worst| (file_name(row), Cause::Worst(worst)));
+    let failed = row.failed.values().zip(1..).map(|(failed, number)| {
+        (format!("{}-failed-{number}", file_name(row)), Cause::Failed(&failed.first))
+    });
+    worst.into_iter().chain(failed).collect()
 }
 
 fn case(
@@ -79,12 +88,11 @@ fn case(
     parts: &[Part],
     obligations: &[Obligation],
     target: &Target,
-    row: &Row,
+    cause: &Cause<'_>,
 ) -> Result<Option<(Trial, Vec<Finding>)>, Error> {
-    let Some(cause) = cause(row) else { return Ok(None) };
-    let wanted = match &cause {
+    let wanted = match cause {
         Cause::Worst(worst) => &worst.part,
-        Cause::Failed(name) => *name,
+        Cause::Failed(name) => name,
     };
     let Some(part) = parts.iter().find(|part| part.name == *wanted) else { return Ok(None) };
     let Some(whole) = trial(scope, part, obligations) else { return Ok(None) };

@@ -67,15 +67,21 @@ fn present(one: &Use) -> impl Iterator<Item = (usize, Operand)> {
 }
 
 /// An integer of a row; `None` where the column holds floats.
-fn whole((_, operand, column): &(usize, Operand, Numbers), row: usize) -> Option<f64> {
+fn whole((_, operand, column): &(usize, Operand, Numbers), row: usize) -> Option<i128> {
     let Numbers::Whole(all) = column else { return None };
-    Some(if operand.extent == Extent::Whole { all[row] } else { all[0] } as f64)
+    Some(if operand.extent == Extent::Whole { all[row] } else { all[0] })
+}
+
+/// Whether an integer is a number, exactly: of 64 bits, `f64` does not tell neighbours apart.
+fn equals(integer: i128, number: f64) -> bool {
+    number.fract() == 0.0 && integer == number as i128
 }
 
 /// Whether two integers of a row meet for which the operator is not defined.
 fn meet(columns: &[(usize, Operand, Numbers)], row: usize, hazards: &[Hazard]) -> bool {
     let is = |wanted: usize, number: f64| {
-        columns.iter().any(|column| column.0 == wanted && whole(column, row) == Some(number))
+        let is_it = |integer| equals(integer, number);
+        columns.iter().any(|column| column.0 == wanted && whole(column, row).is_some_and(is_it))
     };
     hazards.iter().any(|hazard| match *hazard {
         Hazard::Meeting { operand, value, other, met } => is(operand, value) && is(other, met),
@@ -93,8 +99,10 @@ fn meet(columns: &[(usize, Operand, Numbers)], row: usize, hazards: &[Hazard]) -
 fn is_safe(column: &(usize, Operand, Numbers), row: usize, hazards: &[Hazard]) -> bool {
     let (Some(value), (position, ..)) = (whole(column, row), column) else { return true };
     hazards.iter().all(|hazard| match *hazard {
-        Hazard::Zero { operand } => operand != *position || value != 0.0,
-        Hazard::Outside { operand, low, high } => operand != *position || (low..=high).contains(&value),
+        Hazard::Zero { operand } => operand != *position || value != 0,
+        Hazard::Outside { operand, low, high } => {
+            operand != *position || (low.ceil() as i128..=high.floor() as i128).contains(&value)
+        }
         Hazard::Meeting { .. }
         | Hazard::Perhaps { .. }
         | Hazard::Count { .. }
@@ -221,6 +229,15 @@ mod tests {
         let floats = columns(&first("Div", DType::F32), Fill::Edges, Stream::new(1));
         let Numbers::Real(divisors) = &floats[1] else { panic!("floats") };
         assert!(divisors.contains(&0.0));
+    }
+
+    #[test]
+    fn the_one_pair_whose_quotient_does_not_fit_is_left_out_and_its_neighbours_are_not() {
+        let all = columns(&first("Div", DType::I64), Fill::Edges, Stream::new(1));
+        let [Numbers::Whole(dividends), Numbers::Whole(divisors)] = &all[..] else { panic!("two columns") };
+        let has = |pair| dividends.iter().copied().zip(divisors.iter().copied()).any(|row| row == pair);
+        let least = i128::from(i64::MIN);
+        assert!(!has((least, -1)) && has((least + 1, -1)) && has((least, 1)));
     }
 
     #[test]

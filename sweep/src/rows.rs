@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use harness::counts;
 use serde::{Deserialize, Serialize};
 
 use crate::form::PartForm;
@@ -53,10 +54,12 @@ pub struct Row {
     pub forms: BTreeMap<PartForm, Tally>,
     /// The largest and the 99th percentile of the errors by length, where that is swept.
     pub lengths: BTreeMap<i64, Tally>,
-    /// What the backend lacks, if it lacks something of all parts.
-    pub lacks: Option<String>,
+    /// What the backend lacks, and for how many parts.
+    pub lacks: BTreeMap<String, u64>,
     /// What failed.
     pub failed: BTreeMap<String, Failed>,
+    /// Faults of the backend's processes, by kind, that are no part's own: a fresh process has none of them.
+    pub late_faults: BTreeMap<String, u64>,
 }
 
 /// Parts that failed in the same way.
@@ -98,9 +101,11 @@ impl Rows {
         rows
     }
 
-    /// Whether nothing is beyond its specification, and nothing failed.
+    /// Whether nothing is beyond its specification, nothing failed, and no process died of what it had run before.
     pub fn are_clean(&self) -> bool {
-        self.rows.iter().all(|row| row.total.beyond_spec == 0 && row.failed.is_empty())
+        let is_clean =
+            |row: &Row| row.total.beyond_spec == 0 && row.failed.is_empty() && row.late_faults.is_empty();
+        self.rows.iter().all(is_clean)
     }
 
     /// Whether not one backend gave an answer to anything.
@@ -122,10 +127,13 @@ impl Rows {
                 most: 0,
                 forms: BTreeMap::new(),
                 lengths: BTreeMap::new(),
-                lacks: None,
+                lacks: BTreeMap::new(),
                 failed: BTreeMap::new(),
+                late_faults: BTreeMap::new(),
             };
             all.iter().filter_map(|ran| Some((ran, ran.answers.get(number)?))).for_each(|of| row.take(of));
+            let late = all.iter().filter_map(|ran| ran.late_faults.get(&number));
+            late.for_each(|faults| counts::add(&mut row.late_faults, faults.clone()));
             self.rows.push(row);
         }
         let added = &mut self.rows[before..];
@@ -156,9 +164,7 @@ impl Row {
                     self.lengths.entry(length).or_default().merge(tally);
                 }
             }
-            TargetAnswer::Lacks(why) => {
-                self.lacks.get_or_insert_with(|| why.clone());
-            }
+            TargetAnswer::Lacks(why) => *self.lacks.entry(why.clone()).or_default() += 1,
             TargetAnswer::Failed(what) => {
                 let first = || Failed { parts: 0, first: ran.part.clone() };
                 self.failed.entry(what.clone()).or_insert_with(first).parts += 1;
@@ -206,10 +212,13 @@ pub struct Line {
     pub worst: Option<String>,
     /// The counts by form.
     pub forms: BTreeMap<PartForm, Counts>,
-    /// What the backend says that it lacks.
-    pub lacks: Option<String>,
+    /// What the backend says that it lacks, and for how many parts.
+    pub lacks: BTreeMap<String, u64>,
     /// What failed, and how often.
     pub failed: BTreeMap<String, u64>,
+    /// Faults of the backend's processes, by kind, that no part has in a fresh process.
+    #[serde(default)]
+    pub late_faults: BTreeMap<String, u64>,
 }
 
 /// A tally in numbers.
@@ -266,6 +275,7 @@ impl From<&Row> for Line {
             forms: row.forms.iter().map(|(form, tally)| (*form, tally.into())).collect(),
             lacks: row.lacks.clone(),
             failed: row.failed.iter().map(|(what, failed)| (what.clone(), failed.parts)).collect(),
+            late_faults: row.late_faults.clone(),
         }
     }
 }

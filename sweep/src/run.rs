@@ -8,7 +8,7 @@ use ir::Tensor;
 use oracles::Verdict;
 use serde::{Deserialize, Serialize};
 use triage::blame::Suspect;
-use worker::{Outcome, WorkerError};
+use worker::{Outcome, Run, WorkerError};
 
 use crate::judge::{self, Context};
 use crate::plan::{Name, Part, Scope};
@@ -25,6 +25,17 @@ pub struct PartResult {
     pub answers: Vec<TargetAnswer>,
     /// How each two of them differ, the first with all others, then the second with those behind it.
     pub apart: Vec<Apart>,
+    /// Of targets, by their number, whose process did not survive it, or was dead by then: how many faults there were of each kind. A
+    /// fresh process has none of them, so that they are no answers.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub late_faults: BTreeMap<usize, BTreeMap<String, u64>>,
+}
+
+impl PartResult {
+    /// A part without anything yet.
+    fn of(part: &Name) -> Self {
+        Self { part: part.clone(), answers: Vec::new(), apart: Vec::new(), late_faults: BTreeMap::new() }
+    }
 }
 
 /// A target's answer to a part.
@@ -82,27 +93,32 @@ fn ran(
     obligations: &[Obligation],
 ) -> Result<PartResult, WorkerError> {
     let Some(trial) = trial(scope, part, obligations) else {
-        return Ok(PartResult { part: part.name.clone(), answers: Vec::new(), apart: Vec::new() });
+        return Ok(PartResult::of(&part.name));
     };
     let mut outputs: Vec<Option<Vec<Tensor>>> = Vec::new();
-    let mut answers = Vec::new();
-    for target in targets {
+    let mut result = PartResult::of(&part.name);
+    for (number, target) in targets.iter().enumerate() {
         if let Some(why) = target.declines(&trial.model, &BTreeSet::new()) {
-            answers.push(TargetAnswer::Lacks(why));
+            result.answers.push(TargetAnswer::Lacks(why));
             outputs.push(None);
             continue;
         }
-        let outcome = target.run(&trial.onnx, &trial.inputs, &trial.interface)?.outcome;
+        let Run { outcome, late_faults, .. } = target.run(&trial.onnx, &trial.inputs, &trial.interface)?;
+        for fault in late_faults {
+            let faults = result.late_faults.entry(number).or_default();
+            *faults.entry(fault.kind().to_string()).or_default() += 1;
+        }
         let reference = reference(&trial, target);
         let (answer, tensors) = answer(&trial, &part.name, target, reference, &outcome)?;
-        answers.push(answer);
+        result.answers.push(answer);
         outputs.push(tensors);
     }
     let apart = pairs(targets.len()).map(|(i, j)| match (&outputs[i], &outputs[j]) {
         (Some(one), Some(other)) => judge::apart(reference(&trial, &targets[i]), one, other),
         _ => Apart::default(),
     });
-    Ok(PartResult { part: part.name.clone(), answers, apart: apart.collect() })
+    result.apart = apart.collect();
+    Ok(result)
 }
 
 /// What is expected of a target.

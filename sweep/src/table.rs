@@ -39,13 +39,28 @@ pub fn text(rows: &Rows) -> String {
     out += &hardly_judged(rows);
     out += &apart(rows);
     out += &lacking(rows);
-    for row in rows.rows.iter().filter(|row| !row.failed.is_empty()) {
-        for (what, failed) in &row.failed {
-            let (op, dtype, backend, parts) = (&row.op, &row.dtype, &row.backend, failed.parts);
-            out += &format!("{op} on {dtype}: {backend} failed in {parts} parts: {what}\n");
+    for row in &rows.rows {
+        let Row { op, dtype, backend, .. } = row;
+        for what in troubles(row) {
+            out += &format!("{op} on {dtype}: {backend} {what}\n");
         }
     }
     out
+}
+
+/// What a backend lacks that has answers to other parts, what failed, and what killed its processes.
+fn troubles(row: &Row) -> Vec<String> {
+    let lacks = row.lacks.iter().filter(|_| row.has_answers());
+    let lacks = lacks.map(|(why, parts)| format!("lacks {}: {why}", counted(*parts)));
+    let failed =
+        row.failed.iter().map(|(what, failed)| format!("failed in {}: {what}", counted(failed.parts)));
+    let late = row.late_faults.iter();
+    let late = late.map(|(kind, count)| format!("had {count} × {kind} that no part has in a fresh process"));
+    lacks.chain(failed).chain(late).collect()
+}
+
+fn counted(parts: u64) -> String {
+    if parts == 1 { "1 part".to_owned() } else { format!("{parts} parts") }
 }
 
 fn cells(row: &Row) -> [String; 12] {
@@ -151,7 +166,7 @@ fn of_pair(pair: &Between) -> String {
 /// What backends lack altogether, by backend. Dtypes on which a backend lacks all operators of several stand together.
 fn lacking(rows: &Rows) -> String {
     let mut by_backend: BTreeMap<&str, BTreeMap<&str, Vec<&str>>> = BTreeMap::new();
-    for row in rows.rows.iter().filter(|row| !row.has_answers() && row.lacks.is_some()) {
+    for row in rows.rows.iter().filter(|row| !row.has_answers() && !row.lacks.is_empty()) {
         by_backend.entry(&row.backend).or_default().entry(&row.dtype).or_default().push(&row.op);
     }
     let mut out = String::new();
@@ -188,7 +203,7 @@ pub fn ulps(ulp: f64) -> String {
 }
 
 /// The columns of the comma-separated values.
-const COLUMNS: [&str; 16] = [
+const COLUMNS: [&str; 17] = [
     "op",
     "dtype",
     "form",
@@ -205,24 +220,26 @@ const COLUMNS: [&str; 16] = [
     "worst",
     "lacks",
     "failed",
+    "late_faults",
 ];
 
 /// The rows as comma-separated values: a line for all of an operator on a dtype on a backend, and one for each form.
 pub fn csv(rows: &Rows) -> String {
     let mut out = COLUMNS.join(",") + "\n";
     for line in rows.rows.iter().map(Line::from) {
-        let Line { worst, lacks, .. } = &line;
-        let of_all = [worst.clone().unwrap_or_default(), lacks.clone().unwrap_or_default(), failed(&line)];
+        let Line { worst, lacks, failed, late_faults, .. } = &line;
+        let late: Vec<_> = late_faults.iter().map(|(kind, count)| format!("{count} × {kind}")).collect();
+        let of_all = [worst.clone().unwrap_or_default(), parts(lacks), parts(failed), late.join("; ")];
         out += &csv_line(&line, "all", &line.counts, &of_all);
         for (form, counts) in &line.forms {
-            out += &csv_line(&line, form.name(), counts, &<[String; 3]>::default());
+            out += &csv_line(&line, form.name(), counts, &<[String; 4]>::default());
         }
     }
     out
 }
 
 /// A line of a form, with what is said of all forms together alone.
-fn csv_line(line: &Line, form: &str, c: &Counts, of_all: &[String; 3]) -> String {
+fn csv_line(line: &Line, form: &str, c: &Counts, of_all: &[String; 4]) -> String {
     let numbers = [
         c.elements.to_string(),
         c.exact_share.map(|share| share.to_string()).unwrap_or_default(),
@@ -239,9 +256,9 @@ fn csv_line(line: &Line, form: &str, c: &Counts, of_all: &[String; 3]) -> String
     cells.map(quoted).collect::<Vec<_>>().join(",") + "\n"
 }
 
-/// What failed, and in how many parts.
-fn failed(line: &Line) -> String {
-    let each = line.failed.iter().map(|(what, parts)| format!("in {parts} parts: {what}"));
+/// What a backend lacks or what failed, and in how many parts.
+fn parts(counts: &BTreeMap<String, u64>) -> String {
+    let each = counts.iter().map(|(what, parts)| format!("in {}: {what}", counted(*parts)));
     each.collect::<Vec<_>>().join("; ")
 }
 
@@ -276,8 +293,41 @@ mod tests {
         let row = Row { op: "Mod".to_owned(), dtype: "i32".to_owned(), failed, ..lacking("rten:none") };
         let text = csv(&Rows { rows: vec![row], pairs: Vec::new() });
         let lines: Vec<&str> = text.lines().collect();
-        assert!(lines[0].ends_with(",worst,lacks,failed"), "{text}");
-        assert_eq!(lines[1..], ["Mod,i32,all,rten:none,0,,0,0,0,0,0,0,0,,,in 2 parts: panicked"]);
+        assert!(lines[0].ends_with(",worst,lacks,failed,late_faults"), "{text}");
+        assert_eq!(lines[1..], ["Mod,i32,all,rten:none,0,,0,0,0,0,0,0,0,,,in 2 parts: panicked,"]);
+    }
+
+    #[test]
+    fn what_is_lacked_of_some_parts_is_told_with_each_reason() {
+        let lacks = [("no axes".to_owned(), 2), ("no ties".to_owned(), 1)];
+        let row = |elements| Row {
+            op: "TopK".to_owned(),
+            dtype: "f32".to_owned(),
+            total: Tally { elements, ..Tally::default() },
+            lacks: lacks.clone().into(),
+            ..lacking("a")
+        };
+        let table = |elements| text(&Rows { rows: vec![row(elements)], pairs: Vec::new() });
+        let some = table(200);
+        assert!(some.contains("TopK on f32: a lacks 2 parts: no axes\n"), "{some}");
+        assert!(some.contains("TopK on f32: a lacks 1 part: no ties\n"), "{some}");
+        assert!(table(0).contains("a lacks on f32: TopK") && !table(0).contains("no axes"));
+        let csv = csv(&Rows { rows: vec![row(0)], pairs: Vec::new() });
+        assert!(csv.contains(",in 2 parts: no axes; in 1 part: no ties,"), "{csv}");
+    }
+
+    #[test]
+    fn a_process_that_dies_of_what_ran_before_is_told() {
+        let late_faults = [("signal".to_owned(), 3)].into();
+        let total = Tally { elements: 9, judged: 9, exact: 9, ..Tally::default() };
+        let row = Row { op: "Relu".to_owned(), dtype: "f32".to_owned(), total, late_faults, ..lacking("a") };
+        let rows = Rows { rows: vec![row], pairs: Vec::new() };
+        let told = text(&rows);
+        assert!(
+            told.ends_with("Relu on f32: a had 3 × signal that no part has in a fresh process\n"),
+            "{told}"
+        );
+        assert!(csv(&rows).ends_with(",3 × signal\n") && !rows.are_clean());
     }
 
     /// A row without an answer.
@@ -290,8 +340,9 @@ mod tests {
             most: 0,
             forms: BTreeMap::new(),
             lengths: BTreeMap::new(),
-            lacks: None,
+            lacks: BTreeMap::new(),
             failed: BTreeMap::new(),
+            late_faults: BTreeMap::new(),
         }
     }
 

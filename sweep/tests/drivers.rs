@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use backends::engines::gpu::GpuRunner;
 use backends::engines::models::OnModels;
-use backends::wgpu::{Gpu, Which};
+use backends::wgpu::{Gpu, GpuError, Which};
 use harness::Target;
 use onnxsmith_sweep::rows::{Row, Rows};
 use onnxsmith_sweep::{Identity, PartForm, Scope, parts, run};
@@ -201,8 +201,12 @@ const FAULTS: [Fault; 22] = [
 /// lavapipe, or whatever adapter there is; `None` where there is none.
 fn open() -> Option<Gpu> {
     let gpu = Gpu::open(&Which::Name("llvmpipe".to_owned())).or_else(|_| Gpu::open(&Which::Best));
-    // Past the test harness, which shows nothing of a test that passes.
-    gpu.map_err(|why| writeln!(std::io::stderr(), "NOT TESTED: drivers that are wrong: {why}")).ok()
+    gpu.map_err(|why| not_tested("drivers that are wrong", &why)).ok()
+}
+
+/// Says what is not tested, past the test harness, which shows nothing of a test that passes.
+fn not_tested(what: &str, why: &GpuError) {
+    let _ = writeln!(std::io::stderr(), "NOT TESTED: {what}: {why}");
 }
 
 fn target(name: &str, gpu: Gpu) -> Target {
@@ -256,8 +260,10 @@ fn what_a_driver_says_that_it_has_and_gets_wrong_is_not_used() {
         let is_long = text.contains("alias T = i64;");
         if is_long { text.replace("return x_data[at];", "return T(i32(x_data[at]));") } else { text }
     };
-    let (Some(right), Ok(gpu)) = (open(), Gpu::open_rewriting(&which, Some(Box::new(broken)))) else {
-        return;
+    let Some(right) = open() else { return };
+    let gpu = match Gpu::open_rewriting(&which, Some(Box::new(broken))) {
+        Ok(gpu) => gpu,
+        Err(why) => return not_tested("a driver that gets i64 wrong", &why),
     };
     assert!(right.capabilities().int64 && right.self_test().wrong.is_empty(), "{}", right.self_test());
     assert!(!gpu.capabilities().int64 && gpu.capabilities().f16);

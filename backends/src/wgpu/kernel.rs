@@ -1,5 +1,7 @@
 //! What an operator's file states of it: which uses there are kernels for, and running one.
 
+use std::ops::Range;
+
 use ir::{DType, Type};
 
 use super::device::{Gpu, GpuError};
@@ -67,6 +69,17 @@ impl<'a> Call<'a> {
             .ok()
             .filter(|&a| a < rank)
             .ok_or_else(|| self.refuse(format!("no axis {axis} in rank {rank}")))
+    }
+
+    /// The stretches of `n` places that launches walk one after the other, one at least, where a kernel goes round `rounds` times for
+    /// each place: drivers bound the loops of an invocation.
+    pub(super) fn stretches(&self, n: usize, rounds: usize) -> Result<Vec<Range<u32>>, GpuError> {
+        let (needed, limit) = (n as u64, u64::from(u32::MAX));
+        let too_large = || GpuError::TooLarge { what: format!("a loop of {}", self.name), needed, limit };
+        let end = u32::try_from(n).map_err(|_| too_large())?;
+        let longest = (self.gpu.loop_limit() / rounds.max(1)).max(1);
+        let starts = (0..end.max(1)).step_by(longest);
+        Ok(starts.map(|start| start..end.min(start.saturating_add(longest as u32))).collect())
     }
 
     /// The arguments break a requirement of the operator.

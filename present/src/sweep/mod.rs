@@ -159,10 +159,13 @@ fn worst(rows: &Rows) -> Markup {
 
 fn worst_row(row: &Row) -> Markup {
     let counts = Counts::from(&row.total);
+    let names = cases::names(row);
+    // Behind the worst element, if there is one.
+    let failures = &names[names.len() - row.failed.len()..];
     let class = if row.total.beyond_spec > 0 || !row.failed.is_empty() { "number bug" } else { "number" };
     html! {
         tr {
-            td { a href=(format!("{CASES}/{}", cases::file_name(row))) { (row.op) } }
+            td { @if let Some(name) = names.first() { a href=(format!("{CASES}/{name}")) { (row.op) } } @else { (row.op) } }
             td { (row.dtype) }
             td { (row.backend) }
             td.number { (grouped(counts.elements)) @if row.fewer() > 0 { " of " (grouped(row.most)) } }
@@ -174,7 +177,9 @@ fn worst_row(row: &Row) -> Markup {
             td.number { (grouped(counts.non_finite)) }
             td {
                 @if let Some(worst) = &row.total.worst { (worst.to_string()) }
-                @for (what, failed) in &row.failed { span.bug { " failed in " (failed.parts) " parts: " (what) } }
+                @for ((what, failed), name) in row.failed.iter().zip(failures) {
+                    span.bug { " " a href=(format!("{CASES}/{name}")) { "failed" } " in " (failed.parts) " parts: " (what) }
+                }
             }
         }
     }

@@ -259,9 +259,8 @@ impl Gpu {
         Err(GpuError::dtype(kernel, dtype, why))
     }
 
-    /// How many steps of its loops a kernel may give to one invocation; longer work is split over invocations or launches.
-    /// The probe counts a driver's whole allowance of iterations. Kernels that work in squares take two and an eighth of them for a
-    /// step, and index arithmetic takes a little.
+    /// The longest loop a kernel may run in one invocation; longer work is split over invocations or launches.
+    /// The probe counts a driver's whole allowance, of which index arithmetic takes a little.
     pub(crate) fn loop_limit(&self) -> usize {
         self.self_test.max_loop_iterations.map_or(16_384, |n| (n as usize / 4).clamp(64, 16_384))
     }

@@ -46,10 +46,8 @@ impl Kernel for Einsum {
         let (operands, dtype) = (c.all()?, c.get(0)?.dtype());
         let shape = c.output()?.extents();
         let Axes { kept, summed } = Axes::new(&self.equation, c, &operands, &shape)?;
-        let terms = terms(&summed)? as usize;
-        let rounds = 1 + operands.len() * summed.len();
-        let longest = (c.gpu.loop_limit() / rounds).max(1);
-        let partial = if terms > longest { accumulator(dtype) } else { dtype };
+        let stretches = c.stretches(terms(&summed), 1 + operands.len() * summed.len())?;
+        let partial = if stretches.len() > 1 { accumulator(dtype) } else { dtype };
         let output = c.gpu.alloc(partial, &shape)?;
         let mut shader = Shader::new(c.name, BODY, dtype, Element::Number(partial));
         for (_, (name, _)) in operands.iter().zip(OPERANDS) {
@@ -60,10 +58,10 @@ impl Kernel for Einsum {
         let numbers = |axis: &Axis| [vec![axis.size], axis.strides.clone()].concat();
         let axes = kept.iter().rev().chain(&summed).flat_map(numbers).map(|number| number as u32);
         let axes: Vec<_> = axes.collect();
-        for start in (0..terms.max(1)).step_by(longest) {
+        for stretch in stretches {
             let sum = Sum {
-                start: start as u32,
-                end: terms.min(start + longest) as u32,
+                start: stretch.start,
+                end: stretch.end,
                 operands: operands.len() as u32,
                 kept: kept.len() as u32,
                 axes_in_all: (kept.len() + summed.len()) as u32,
@@ -75,14 +73,10 @@ impl Kernel for Einsum {
     }
 }
 
-/// How many terms each sum has, which kernels count in 32 bits.
-fn terms(summed: &[Axis]) -> Result<u32, GpuError> {
+/// How many terms each sum has; more than can be counted are as many as can.
+fn terms(summed: &[Axis]) -> usize {
     let none = summed.iter().any(|axis| axis.size == 0);
-    let most = summed.iter().fold(1, |terms: u64, axis| terms.saturating_mul(axis.size as u64));
-    let needed = if none { 0 } else { most };
-    let limit = u64::from(u32::MAX);
-    let what = || "the number of terms in a sum of Einsum".to_owned();
-    u32::try_from(needed).map_err(|_| GpuError::TooLarge { what: what(), needed, limit })
+    if none { 0 } else { summed.iter().fold(1, |terms, axis| terms.saturating_mul(axis.size)) }
 }
 
 /// What stands for an axis: the letter, or, for an axis without a letter, its distance from the last such

@@ -120,9 +120,9 @@ pub(super) fn product(
     let shape = [&batch[..], &[a.rows, b.columns]].concat();
     let is_tiled = is_tiled(c.gpu, a.rows, b.columns, a.columns);
     // For eight places of the inner dimension an invocation goes round thirteen and more times in a square.
-    let (k, longest) = (a.columns, if is_tiled { c.gpu.loop_limit() / 2 } else { c.gpu.loop_limit() });
+    let stretches = c.stretches(a.columns, if is_tiled { 2 } else { 1 })?;
     // Partial sums must not be rounded to a shorter type.
-    let partial = if k > longest { accumulator(dtype) } else { to };
+    let partial = if stretches.len() > 1 { accumulator(dtype) } else { to };
     let output = c.gpu.alloc(partial, &shape)?;
     let (body, form) = if is_tiled { (TILED, KernelForm::Teams) } else { (BODY, KernelForm::Elements) };
     let shader = Shader::new(c.name, body, dtype, Element::Number(partial))
@@ -132,12 +132,12 @@ pub(super) fn product(
         .form(form);
     let matrices = batch.iter().product::<usize>();
     let count = if is_tiled { matrices * tiles(a.rows, b.columns) } else { output.len() };
-    for start in (0..k.max(1)).step_by(longest) {
+    for stretch in stretches {
         let params = Product {
             rows: a.rows as u32,
             columns: b.columns as u32,
-            start: start as u32,
-            end: k.min(start + longest) as u32,
+            start: stretch.start,
+            end: stretch.end,
             a_row_step: a.row_step as u32,
             a_column_step: a.column_step as u32,
             b_row_step: b.row_step as u32,

@@ -28,9 +28,8 @@ pub(super) fn ranks(c: &Call<'_>, x: &GpuTensor) -> Result<GpuTensor, GpuError> 
     let shader = Shader::new(c.name, BODY, x.dtype(), Element::Low(DType::U32))
         .reads("x", Element::Number(x.dtype()))
         .means("is_there", is_there(x.dtype()));
-    let longest = c.gpu.loop_limit();
-    for start in (0..x.len()).step_by(longest) {
-        let walk = Walk { start: start as u32, end: x.len().min(start + longest) as u32 };
+    for stretch in c.stretches(x.len(), 1)? {
+        let walk = Walk { start: stretch.start, end: stretch.end };
         c.gpu.launch(&Launch { count: 1, ..Launch::new(&shader, &[x], walk, &output) })?;
     }
     Ok(output)

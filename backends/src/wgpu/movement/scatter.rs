@@ -2,6 +2,8 @@
 //! element looks for its updates, in their order. That takes as many steps as there are updates that may be its own, which are cut
 //! into launches, because drivers bound the loops of an invocation.
 
+use std::ops::Range;
+
 use ir::{DType, Type};
 
 use ops::movement::{Reduction, ScatterElements, ScatterNd};
@@ -64,7 +66,7 @@ impl Kernel for ScatterElements {
             extents.zip(strides(indices.shape())).flat_map(|((&x, &own), stride)| [x, own, stride as usize]);
         let axes: Vec<_> = axes.map(|number| number as u32).collect();
         let (rank, axis_number) = (x.rank() as u32, axis as u32);
-        let part = |start, end| Along {
+        let part = |Range { start, end }: Range<u32>| Along {
             start,
             end,
             reduction: number(self.reduction),
@@ -93,7 +95,7 @@ impl Kernel for ScatterNd {
         let axes = into.iter().zip(strides(x.shape())).flat_map(|(&d, stride)| [d as u32, stride as u32]);
         let axes: Vec<_> = axes.collect();
         let inner = rest.iter().product::<usize>() as u32;
-        let part = |start, end| Slices {
+        let part = |Range { start, end }: Range<u32>| Slices {
             start,
             end,
             reduction: number(self.reduction),
@@ -122,24 +124,23 @@ fn combines(reduction: Reduction, dtype: DType) -> Support {
 }
 
 /// Launches the kernel as often as it takes for all updates: the loop over `part` of the updates goes round
-/// `rounds` times for each, and a launch has a limit of rounds.
+/// `rounds` times for each.
 fn scatter<P: Param>(
     c: &Call<'_>,
     reduction: Reduction,
     body: Body<P>,
     updates: usize,
     rounds: usize,
-    part: impl Fn(u32, u32) -> P,
+    part: impl Fn(Range<u32>) -> P,
 ) -> Outputs {
     let (x, indices) = (c.get(0)?, c.get(1)?);
-    let longest = (c.gpu.loop_limit() / rounds).max(1);
-    let shader = shader(c, reduction, body, updates > longest)?;
-    let partial =
-        if updates > longest && reduction != Reduction::None { accumulator(x.dtype()) } else { x.dtype() };
+    let stretches = c.stretches(updates, rounds)?;
+    let goes_on = stretches.len() > 1;
+    let shader = shader(c, reduction, body, goes_on)?;
+    let partial = if goes_on && reduction != Reduction::None { accumulator(x.dtype()) } else { x.dtype() };
     let output = c.gpu.alloc(partial, x.shape())?;
-    for start in (0..updates.max(1)).step_by(longest) {
-        let params = part(start as u32, updates.min(start + longest) as u32);
-        c.gpu.launch(&Launch::new(&shader, &[x, indices, c.get(2)?], params, &output))?;
+    for stretch in stretches {
+        c.gpu.launch(&Launch::new(&shader, &[x, indices, c.get(2)?], part(stretch), &output))?;
     }
     one(c.gpu.cast(&output, x.dtype()))
 }

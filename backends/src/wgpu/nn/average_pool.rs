@@ -23,8 +23,7 @@ const BODY: Body<Average> = body!(Average, "average_pool.wgsl", "window.wgsl");
 
 impl Kernel for AveragePool {
     fn support(&self, x: &Type, _: &[Option<&Type>]) -> Support {
-        let floats = floats(x.dtype);
-        if floats.is_yes() { slides(x) } else { floats }
+        floats(x.dtype).and(|| slides(x))
     }
 
     fn run(&self, c: &Call<'_>) -> Outputs {

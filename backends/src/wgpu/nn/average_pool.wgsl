@@ -11,7 +11,7 @@ fn visit(state: State, cell: Cell) -> State {
 
 fn element(i: u32) {
     let place = place_of(i, params.channels);
-    let image = (place.batch * params.channels + place.channel) * volume_of_input();
+    let image = image_of(place, params.channels);
     let state = slide(place, State(T(0), 0u, image));
     store_out(i, state.sum / T(divisor(place, state.count)));
 }

@@ -33,8 +33,7 @@ const TILED: Body<Convolution> = body!(Convolution, "conv_tiled.wgsl", "../linea
 
 impl Kernel for Conv {
     fn support(&self, x: &Type, _: &[Option<&Type>]) -> Support {
-        let floats = floats(x.dtype);
-        if floats.is_yes() { slides(x) } else { floats }
+        floats(x.dtype).and(|| slides(x))
     }
 
     fn run(&self, c: &Call<'_>) -> Outputs {
@@ -56,32 +55,33 @@ impl Kernel for Conv {
         }
         let per_group = w.shape()[1];
         let each = window.iterations() + 1;
-        let longest = c.gpu.loop_limit() / each;
-        if longest == 0 {
+        if each > c.gpu.loop_limit() {
             let what = "the window of a Conv".to_owned();
             let limit = c.gpu.loop_limit() as u64;
             return Err(GpuError::TooLarge { what, needed: each as u64, limit });
         }
-        let partial = if per_group > longest { accumulator(dtype) } else { dtype };
+        let volume = window.output.iter().product();
+        let terms = per_group * window.kernel.iter().product::<usize>();
+        // In a square an invocation goes round twice as often, nearly.
+        let is_tiled = 2 * each <= c.gpu.loop_limit() && is_tiled(c.gpu, maps / groups, volume, terms);
+        let stretches = c.stretches(per_group, if is_tiled { 2 * each } else { each })?;
+        let partial = if stretches.len() > 1 { accumulator(dtype) } else { dtype };
         let output = c.gpu.alloc(partial, &[&[x.shape()[0], maps], &window.output[..]].concat())?;
         let number = Element::Number(dtype);
-        let volume = window.output.iter().product();
-        let is_tiled =
-            is_tiled(c.gpu, maps / groups, volume, per_group * window.kernel.iter().product::<usize>());
         let (body, form) = if is_tiled { (TILED, KernelForm::Teams) } else { (BODY, KernelForm::Elements) };
         let parts = x.shape()[0] * groups;
         let count = if is_tiled { parts * tiles(maps / groups, volume) } else { output.len() };
         let shader = Shader::new(c.name, body, dtype, Element::Number(partial)).form(form);
         let shader = shader.reads("x", number).reads("w", number).reads("bias", number);
-        for start in (0..per_group.max(1)).step_by(longest) {
+        for stretch in stretches {
             let params = Convolution {
                 window: window.geometry(&x.shape()[2..]),
                 maps: maps as u32,
                 channels: channels as u32,
                 channels_per_group: per_group as u32,
                 maps_per_group: (maps / groups.max(1)) as u32,
-                start: start as u32,
-                end: per_group.min(start + longest) as u32,
+                start: stretch.start,
+                end: stretch.end,
                 has_bias: bias.is_some().into(),
             };
             let inputs = [x, w, bias.unwrap_or(w)];

@@ -39,8 +39,7 @@ const BODY: Body<Spread> = body!(Spread, "conv_transpose.wgsl");
 
 impl Kernel for ConvTranspose {
     fn support(&self, x: &Type, _: &[Option<&Type>]) -> Support {
-        let floats = floats(x.dtype);
-        if floats.is_yes() { slides(x) } else { floats }
+        floats(x.dtype).and(|| slides(x))
     }
 
     fn run(&self, c: &Call<'_>) -> Outputs {

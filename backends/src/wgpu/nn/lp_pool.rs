@@ -19,10 +19,8 @@ const BODY: Body<Pool> = body!(Pool, "lp_pool.wgsl", "window.wgsl");
 
 impl Kernel for LpPool {
     fn support(&self, x: &Type, _: &[Option<&Type>]) -> Support {
-        let floats = floats(x.dtype);
         match self.p {
-            1 | 2 if floats.is_yes() => slides(x),
-            1 | 2 => floats,
+            1 | 2 => floats(x.dtype).and(|| slides(x)),
             _ => Support::No("kernels exist for p = 1 and p = 2"),
         }
     }

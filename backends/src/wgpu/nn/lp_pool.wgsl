@@ -10,7 +10,7 @@ fn visit(state: State, cell: Cell) -> State {
 
 fn element(i: u32) {
     let place = place_of(i, params.channels);
-    let image = (place.batch * params.channels + place.channel) * volume_of_input();
+    let image = image_of(place, params.channels);
     store_out(i, norm(slide(place, State(T(0), image)).sum));
 }
 

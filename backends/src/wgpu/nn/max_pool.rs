@@ -29,8 +29,7 @@ const PLACES: Body<Places> = body!(Places, "max_pool_places.wgsl", "window.wgsl"
 
 impl Kernel for MaxPool {
     fn support(&self, x: &Type, _: &[Option<&Type>]) -> Support {
-        let numbers = numbers(x.dtype);
-        if numbers.is_yes() { slides(x) } else { numbers }
+        numbers(x.dtype).and(|| slides(x))
     }
 
     fn run(&self, c: &Call<'_>) -> Outputs {

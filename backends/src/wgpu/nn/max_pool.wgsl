@@ -12,6 +12,6 @@ fn visit(state: State, cell: Cell) -> State {
 
 fn element(i: u32) {
     let place = place_of(i, params.channels);
-    let image = (place.batch * params.channels + place.channel) * volume_of_input();
+    let image = image_of(place, params.channels);
     store_out(i, slide(place, State(T(0), false, image)).most);
 }

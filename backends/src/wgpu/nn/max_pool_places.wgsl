@@ -23,6 +23,6 @@ fn number_of(cell: Cell) -> u32 {
 
 fn element(i: u32) {
     let place = place_of(i, params.channels);
-    let image = (place.batch * params.channels + place.channel) * volume_of_input();
+    let image = image_of(place, params.channels);
     store_out(i, image + slide(place, State(T(0), 0u, false, image)).place);
 }

@@ -57,3 +57,8 @@ fn slide(place: Place, start: State) -> State {
 fn volume_of_input() -> u32 {
     return params.window.input[0] * params.window.input[1] * params.window.input[2];
 }
+
+// Where the channel of a tensor begins that a window of the same channel of the result slides over.
+fn image_of(place: Place, channels: u32) -> u32 {
+    return (place.batch * channels + place.channel) * volume_of_input();
+}

@@ -44,13 +44,12 @@ impl Kernel for Cumulative {
             CumulativeFn::Prod => ["product", "one"],
         };
         let shader = shader.means("combine", combine).means("neutral", neutral);
-        let longest = c.gpu.loop_limit();
-        for start in (0..n).step_by(longest) {
+        for stretch in c.stretches(n, 1)? {
             let walk = Walk {
                 n: n as u32,
                 inner: inner as u32,
-                start: start as u32,
-                end: n.min(start + longest) as u32,
+                start: stretch.start,
+                end: stretch.end,
                 exclusive: self.exclusive.into(),
                 reverse: self.reverse.into(),
             };

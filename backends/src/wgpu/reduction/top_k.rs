@@ -1,6 +1,8 @@
 //! TopK by counting: an element's place in the order is the number of elements before it. That is quadratic in the
 //! length of the axis, but every element counts for itself, in any order, without exchanging anything.
 
+use std::ops::Range;
+
 use ir::{DType, Type};
 use ops::reduction::TopK;
 
@@ -49,10 +51,8 @@ impl Kernel for TopK {
         let order = c.gpu.alloc(DType::U32, x.shape())?;
         let count =
             Shader::new(c.name, COUNT, dtype, Element::Low(DType::U32)).reads("x", Element::Number(dtype));
-        let longest = c.gpu.loop_limit();
-        for start in (0..n).step_by(longest) {
-            let end = n.min(start + longest) as u32;
-            let params = Count { n: n as u32, inner, start: start as u32, end, largest: self.largest.into() };
+        for Range { start, end } in c.stretches(n, 1)? {
+            let params = Count { n: n as u32, inner, start, end, largest: self.largest.into() };
             c.gpu.launch(&Launch::new(&count, &[x], params, &order))?;
         }
         let mut shape = x.shape().to_vec();
