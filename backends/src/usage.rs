@@ -43,8 +43,9 @@ fn seconds(who: libc::c_int) -> f64 {
     part(usage.ru_utime) + part(usage.ru_stime)
 }
 
-/// From now on this process keeps the memory that it has freed, in one place for all of its threads. A large model asks for gigabytes over and
-/// over, and to have the system clear them each time takes as long as the rest. Nothing changes where the allocator is not glibc's.
+/// From now on this process keeps the memory that it has freed, in one place for all of its threads. A large model asks
+/// for gigabytes over and over, and to have the system clear them each time takes as long as the rest. Nothing changes
+/// where the allocator is not glibc's.
 pub fn keep_memory() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     #[allow(unsafe_code, reason = "mallopt has no safe interface")]

@@ -59,8 +59,8 @@ fn workers() -> Vec<(String, Worker)> {
     found
 }
 
-/// Tells the Vulkan loader where `scripts/swiftshader` put a driver, unless the environment already names one: Dawn takes no older
-/// lavapipe, and machines without a GPU have nothing else.
+/// Tells the Vulkan loader where `scripts/swiftshader` put a driver, unless the environment already names one: Dawn
+/// takes no older lavapipe, and machines without a GPU have nothing else.
 fn with_driver(spec: EngineSpec) -> EngineSpec {
     let driver = format!("{ROOT}/.swiftshader/swiftshader_icd.json");
     if std::env::var_os(DRIVERS).is_some() || !Path::new(&driver).exists() {

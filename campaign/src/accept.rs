@@ -1,8 +1,8 @@
 //! Entries of a list of known findings, for what a user accepts of a campaign.
 //!
 //! An entry covers one signature, exactly, of the version of the engine that ran: what is accepted is what was found, and
-//! nothing that is like it. Whoever knows that the cause is the same on other dtypes asks for entries that leave the dtype open, and nothing
-//! else.
+//! nothing that is like it. Whoever knows that the cause is the same on other dtypes asks for entries that leave the
+//! dtype open, and nothing else.
 //!
 //! Some signatures say next to nothing: of a fault that nobody could be blamed for, `whole graph | mismatch gross`. Such an entry
 //! would cover whatever else nobody can be blamed for. So it is written only where a user asks for that very signature.
@@ -25,7 +25,8 @@ pub struct Accepted {
     pub entries: Vec<KnownEntry>,
     /// What is not accepted, although it was asked for.
     pub skipped: Vec<Skipped>,
-    /// What would cover the entries on every dtype: entries are for the one that was met, and what has the same cause on another is new.
+    /// What would cover the entries on every dtype: entries are for the one that was met, and what has the same cause
+    /// on another is new.
     pub one_dtype: BTreeSet<String>,
 }
 

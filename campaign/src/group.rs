@@ -29,7 +29,8 @@ pub struct Group {
     pub smallest: Option<PathBuf>,
     /// What that case was reduced to.
     pub reduced: Option<PathBuf>,
-    /// Whether a process that has run nothing else shows what cases of that case's signature are reduced to ([`Cluster::steady`]).
+    /// Whether a process that has run nothing else shows what cases of that case's signature are reduced to
+    /// ([`Cluster::steady`]).
     pub steady: Option<bool>,
     /// What that case shows.
     pub example: Finding,

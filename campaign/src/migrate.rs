@@ -87,8 +87,8 @@ pub fn in_campaign(report: &Report, identity: &Identity) -> impl Iterator<Item =
     })
 }
 
-/// The names that the case of a finding has on a target. The finding is a folder: one that is written up, or a saved case. What is
-/// asked another question than comparison with the reference keeps its name, and is not run.
+/// The names that the case of a finding has on a target. The finding is a folder: one that is written up, or a saved
+/// case. What is asked another question than comparison with the reference keeps its name, and is not run.
 pub fn in_case(folder: &Path, target: &Target) -> Result<Vec<Names>, String> {
     let case = triage::stored::read(folder).map_err(|e| e.to_string())?;
     let about = About::read(&case).map_err(|e| format!("case.json cannot be read: {e}"))?;

@@ -15,8 +15,8 @@ pub struct Variety {
     /// Pairs of operators in the models as they are written: one gives a value that the other reads, in
     /// branches, loops and functions, too. An operator that import writes out counts as one.
     pairs: BTreeSet<(String, String)>,
-    /// Uses of operators in what is computed at the inputs, by a digest of each: the operator, and the shapes of all its operands and
-    /// outputs.
+    /// Uses of operators in what is computed at the inputs, by a digest of each: the operator, and the shapes of all
+    /// its operands and outputs.
     uses: HashSet<u64>,
 }
 

@@ -152,7 +152,8 @@ fn the_words_of_the_later_operator_do_not_stop_a_reduction() {
     assert!(reduced.elements_after <= 3, "{reduced:?}");
 }
 
-/// An engine of which ReduceMean keeps axes that it should not, and of which all other operators are right about whatever they get.
+/// An engine of which ReduceMean keeps axes that it should not, and of which all other operators are right about
+/// whatever they get.
 struct Keeping;
 
 impl Runner for Keeping {

@@ -34,8 +34,8 @@ fn our_engines_are_right_on_every_finding_within_the_derived_bounds() {
     all_pass(None);
 }
 
-/// The stored outputs are what the reference gave when the finding was added, some of them worked out by hand from the ONNX text: this holds
-/// engines and reference to what was looked at then.
+/// The stored outputs are what the reference gave when the finding was added, some of them worked out by hand from the
+/// ONNX text: this holds engines and reference to what was looked at then.
 #[test]
 fn our_engines_give_the_stored_outputs_of_every_finding() {
     all_pass(Some(Tolerance { relative: 1e-6, absolute: 0.0 }));

@@ -178,7 +178,8 @@ fn a_fault_between_sequences_is_reduced_with_those_that_it_needs() {
     assert_eq!(kept, [("xs", 2)]);
 }
 
-/// The first of two tensors, with something before and behind: z = |x|, where an engine that has the last one twice gives |−x + x|.
+/// The first of two tensors, with something before and behind: z = |x|, where an engine that has the last one twice
+/// gives |−x + x|.
 const AMONG: &str = r#"<ir_version: 8, opset_import: ["" : 17]>
 among (float[2] x) => (z) <int64 first = {-2}> {
     n = Neg(x)

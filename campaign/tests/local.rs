@@ -111,7 +111,8 @@ fn each_operator_of_a_deep_network_is_judged_though_the_bounds_of_its_outputs_sa
     assert!(whole.outputs[0].error.iter().all(|error| *error > 1.0), "{:?}", whole.outputs[0].error);
 }
 
-/// Our CPU kernels, but a sum of a product and something is rounded once, as fused kernels have it; the product is told as it is rounded.
+/// Our CPU kernels, but a sum of a product and something is rounded once, as fused kernels have it; the product is told
+/// as it is rounded.
 struct Fused;
 
 impl Runner for Fused {

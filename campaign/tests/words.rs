@@ -85,7 +85,8 @@ m (float[2] x, float[2] w) => (float[2] y) <float[2] w = {1.0, 2.0}> {
     assert!(operators.contains(&"Abs".to_owned()), "{operators:?}");
 }
 
-/// The flat model of several operators is right, and the same operator is wrong alone and beside a computed shape: that is no fault of the form.
+/// The flat model of several operators is right, and the same operator is wrong alone and beside a computed shape: that
+/// is no fault of the form.
 #[test]
 fn an_operator_that_alone_shows_the_very_same_is_blamed_before_a_form() {
     fn wrong(program: &Program) -> Option<Program> {

@@ -217,8 +217,8 @@ pub(crate) struct Run {
     pub junit: Option<PathBuf>,
     #[command(flatten)]
     pub given: Inputs,
-    /// Who judges, as for `fuzz`: differential (the reference, or the case's stored outputs), metamorphic, optimiser, determinism,
-    /// roundtrip, performance. All questions that apply to a case are asked; see docs/oracles.md.
+    /// Who judges, as for `fuzz`: differential (the reference, or the case's stored outputs), metamorphic, optimiser,
+    /// determinism, roundtrip, performance. All questions that apply to a case are asked; see docs/oracles.md.
     #[arg(long, value_delimiter = ',', value_parser = word(), default_value = "differential", value_name = "NAMES")]
     pub oracles: Vec<String>,
     #[command(flatten)]
@@ -287,8 +287,8 @@ pub(crate) struct Fuzz {
     #[arg(long, value_parser = graphgen::amount::share, value_name = "STEP")]
     pub alpha: Option<f64>,
     /// Who judges: differential (the reference), metamorphic (the same model in another form), optimiser (from which level on
-    /// is it wrong?), determinism (the same once more), roundtrip (written and read again), performance (much slower than what is next
-    /// to it?); see docs/oracles.md.
+    /// is it wrong?), determinism (the same once more), roundtrip (written and read again), performance (much slower
+    /// than what is next to it?); see docs/oracles.md.
     #[arg(long, value_delimiter = ',', value_parser = word(), default_value = "differential", value_name = "NAMES")]
     pub oracles: Vec<String>,
     #[command(flatten)]

@@ -19,8 +19,8 @@ pub(crate) struct Bounds {
     /// The number of operator nodes of each model, or a range of them such as 5..30, drawn for each model; 10 by default.
     #[arg(long, value_name = "N", value_parser = amount::nodes)]
     pub nodes: Option<RangeInclusive<usize>>,
-    /// The version of ONNX's default operator set, 13 to 28, or a range of them such as 13..17, drawn for each model; without it any,
-    /// up to the newest that the engines load.
+    /// The version of ONNX's default operator set, 13 to 28, or a range of them such as 13..17, drawn for each model;
+    /// without it any, up to the newest that the engines load.
     #[arg(long, value_parser = policy::opsets)]
     pub opset: Option<RangeInclusive<u32>>,
     /// Use only these operators (ONNX names, separated by commas), each on all dtypes or on one: Conv:f32,TopK.
@@ -72,8 +72,8 @@ pub(crate) struct Bounds {
     /// default.
     #[arg(long, value_name = "SHARE", value_parser = amount::share)]
     pub forms: Option<f64>,
-    /// The share of models with an operator that is written out in others where it is read, such as Resize, LSTM or Attention; 0.12 by
-    /// default, and 1 where `--ops` names one.
+    /// The share of models with an operator that is written out in others where it is read, such as Resize, LSTM or
+    /// Attention; 0.12 by default, and 1 where `--ops` names one.
     #[arg(long, value_name = "SHARE", value_parser = amount::share)]
     pub composites: Option<f64>,
     /// A file (TOML) that says all of this, and weights, probabilities and patterns as well; see docs/budgets.md. Flags

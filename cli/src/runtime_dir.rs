@@ -1,9 +1,10 @@
 //! A driver that complains.
 //!
 //! Where a Vulkan device is looked for, a layer of Mesa's asks Wayland's library which one the screen is on, and that prints
-//! "XDG_RUNTIME_DIR is invalid or not set in the environment" on standard error, several times, where it is not set: in containers, on
-//! CI machines, over ssh. (An empty one is none.) So the commands that look for a device start themselves once more with a folder in which nothing is and
-//! nothing can be made. All other commands, and what they start, have the user's environment as it is.
+//! "XDG_RUNTIME_DIR is invalid or not set in the environment" on standard error, several times, where it is not set: in
+//! containers, on CI machines, over ssh. (An empty one is none.) So the commands that look for a device start
+//! themselves once more with a folder in which nothing is and nothing can be made. All other commands, and what they
+//! start, have the user's environment as it is.
 
 #[cfg(unix)]
 const VARIABLE: &str = "XDG_RUNTIME_DIR";

@@ -232,7 +232,8 @@ fn what_a_file_tells_of_an_engine_is_not_tried_again() {
     );
 }
 
-/// Shells that start a program in the background, or by `nohup`, have it ignore the signal: whoever sends it all the same means it.
+/// Shells that start a program in the background, or by `nohup`, have it ignore the signal: whoever sends it all the
+/// same means it.
 #[cfg(unix)]
 #[test]
 fn a_signal_ends_a_campaign_that_tries_operators_yet() {

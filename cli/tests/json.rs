@@ -1,5 +1,5 @@
-//! docs/json.md says what `--json` prints: every key that a command prints is in its table there, with its type, and every key that the
-//! table has without an "Only" is printed.
+//! docs/json.md says what `--json` prints: every key that a command prints is in its table there, with its type, and
+//! every key that the table has without an "Only" is printed.
 
 mod program;
 

@@ -1,5 +1,5 @@
-//! `known accept` writes what a campaign has found to a list, and a campaign with that list finds nothing new. `known migrate` gives
-//! entries the names that what they cover has now.
+//! `known accept` writes what a campaign has found to a list, and a campaign with that list finds nothing new. `known
+//! migrate` gives entries the names that what they cover has now.
 
 mod program;
 

@@ -252,7 +252,8 @@ fn a_size_that_only_one_number_fits_is_found() {
     assert!(code == Some(0) && text.contains("height=48"), "{text}");
 }
 
-/// Layers after which a vector is about as long as before, and its bound wider: than the values after ten, than all numbers after some eighty.
+/// Layers after which a vector is about as long as before, and its bound wider: than the values after ten, than all
+/// numbers after some eighty.
 fn layers(count: usize) -> String {
     let mut state = 12345u64;
     let mut weight = || {

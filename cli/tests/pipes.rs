@@ -98,8 +98,8 @@ fn an_output_that_is_lost_is_an_error() {
     assert!(output.status.code() == Some(2) && said.contains("No space left"), "{said}");
 }
 
-/// With Mesa's drivers, Wayland's library says so where adapters are listed and the variable is not set. (Without them, this shows
-/// nothing.)
+/// With Mesa's drivers, Wayland's library says so where adapters are listed and the variable is not set. (Without them,
+/// this shows nothing.)
 #[test]
 fn drivers_do_not_complain_about_a_missing_folder() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -114,8 +114,8 @@ fn drivers_do_not_complain_about_a_missing_folder() {
     }
 }
 
-/// Only the commands that look for a device get a folder where there is none; what they start, and all others, see the environment as
-/// it is.
+/// Only the commands that look for a device get a folder where there is none; what they start, and all others, see the
+/// environment as it is.
 #[test]
 fn the_environment_of_a_runner_is_the_users() {
     let folder = tempfile::tempdir().expect("a folder");

@@ -454,8 +454,8 @@ fn the_end_of_a_campaign_does_not_wait_for_what_hangs() {
     assert!(started.elapsed() < Duration::from_mins(2), "{:?}", started.elapsed());
 }
 
-/// An engine whose first process is wrong about everything, as if it had gone wrong before, and whose others are right; or one that is
-/// always wrong.
+/// An engine whose first process is wrong about everything, as if it had gone wrong before, and whose others are right;
+/// or one that is always wrong.
 fn wrong(always: bool) -> String {
     let wrong = if always { "set -- other-shape=100" } else { "test -e first || set -- other-shape=100" };
     format!("cmd:sh -c '{wrong}; touch first; exec \"$0\" worker chaos $1' '{PROGRAM}'")

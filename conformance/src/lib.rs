@@ -1,14 +1,14 @@
 //! One suite for every backend and engine: the same problems, and the reference's word on each.
 //!
 //! A [`Problem`] is a model with inputs. Some are [`drawn`]: every operator on every dtype, in drawn forms, and graphs of some
-//! operators. Others are made by hand ([`made`]): the ends of number formats, shapes at which kernels go another way, padding of every
-//! kind. What is right is written down nowhere: it is what `interp` says, with its bounds under the profile that the backend or
-//! engine is held to. So a problem is one line, and holds for whatever is tested.
+//! operators. Others are made by hand ([`made`]): the ends of number formats, shapes at which kernels go another way,
+//! padding of every kind. What is right is written down nowhere: it is what `interp` says, with its bounds under the
+//! profile that the backend or engine is held to. So a problem is one line, and holds for whatever is tested.
 //!
-//! A [`Row`] says what is tested, and what is expected of it other than that it is right: what it lacks, and which of the findings
-//! in `corpus/` the problems show. Both lists are held against the answers in both directions: what is listed and works fails the
-//! suite, as does what is not listed and does not. Nothing that is wrong is passed over: it is either written up in `corpus/` or a
-//! failure.
+//! A [`Row`] says what is tested, and what is expected of it other than that it is right: what it lacks, and which of
+//! the findings in `corpus/` the problems show. Both lists are held against the answers in both directions: what is
+//! listed and works fails the suite, as does what is not listed and does not. Nothing that is wrong is passed over: it
+//! is either written up in `corpus/` or a failure.
 //!
 //! ```
 //! use ir::Operation;

@@ -1,9 +1,10 @@
 //! Trying every fault on the same cases.
 //!
-//! A case is generated, evaluated under each profile and run on the right kernels once; only the faults that it concerns, and that
-//! some judge has yet to find, run on it, once for all judges. Cases that do not concern it count all the same: a fault is "found after 300
-//! cases" if the 300th case of a campaign on default settings shows it. Where a judge takes the right kernels for
-//! wrong, what it says of the faulty ones on that case says nothing and does not count.
+//! A case is generated, evaluated under each profile and run on the right kernels once; only the faults that it
+//! concerns, and that some judge has yet to find, run on it, once for all judges. Cases that do not concern it count
+//! all the same: a fault is "found after 300 cases" if the 300th case of a campaign on default settings shows it. Where
+//! a judge takes the right kernels for wrong, what it says of the faulty ones on that case says nothing and does not
+//! count.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};

@@ -1,7 +1,8 @@
 //! Faults in operators that are written out in others where they are read: for each operator several.
 //!
-//! A target that runs what import writes out has no kernel of them that could be wrong. So a fault makes another program: the node
-//! without an attribute or an operand that it has, or with a result that went through another operator: it is backwards, narrower, flat …
+//! A target that runs what import writes out has no kernel of them that could be wrong. So a fault makes another
+//! program: the node without an attribute or an operand that it has, or with a result that went through another
+//! operator: it is backwards, narrower, flat …
 
 use std::collections::BTreeSet;
 

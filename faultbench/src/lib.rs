@@ -1,5 +1,5 @@
-//! The oracle of oracles: implementations with one planted fault each, which a campaign must find and name, and ones that are right
-//! in another way (controls), in which it must find nothing.
+//! The oracle of oracles: implementations with one planted fault each, which a campaign must find and name, and ones
+//! that are right in another way (controls), in which it must find nothing.
 //!
 //! A missed fault says that generation, value search, bounds or blame have a hole; a finding in a control says that a bound is
 //! too narrow. The same runs are also judged with the fixed tolerances that are usual, so that bounds and constants

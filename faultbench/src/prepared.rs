@@ -43,7 +43,8 @@ impl<'m> Prepared<'m> {
         case::operators(&self.case.model).any(|(name, _)| name == operator)
     }
 
-    /// What a process runs: the case before, where there is one, the case, and the case once more. Made when it is first asked for.
+    /// What a process runs: the case before, where there is one, the case, and the case once more. Made when it is
+    /// first asked for.
     pub(crate) fn runs(&self) -> Option<&[Past]> {
         let make = || {
             let run = Past::right(self.case.model.clone(), self.inputs.clone())?;

@@ -1,6 +1,6 @@
-//! Why a fault is not found: no case has what it concerns, its answers are the right ones on all that have, or they differ only where
-//! that says nothing. The first is for generation to mend, the second for forms and values, the third for value search, the last
-//! for the bounds.
+//! Why a fault is not found: no case has what it concerns, its answers are the right ones on all that have, or they
+//! differ only where that says nothing. The first is for generation to mend, the second for forms and values, the third
+//! for value search, the last for the bounds.
 
 use interp::Bounded;
 use ir::Tensor;

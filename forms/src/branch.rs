@@ -1,4 +1,5 @@
-//! If: some nodes are one side of a branch, and the other side gives something else of the same dtypes, which may have other shapes.
+//! If: some nodes are one side of a branch, and the other side gives something else of the same dtypes, which may have
+//! other shapes.
 
 use ir::{Choices, Type};
 use onnx::program::Node;
@@ -45,8 +46,8 @@ pub(crate) fn write(mut draft: Draft, choices: &mut Choices) -> Option<Draft> {
     Some(draft)
 }
 
-/// The type of what the other side gives in place of a value. Of a value that may get another shape no shape is said, and so the outputs
-/// of the model keep theirs.
+/// The type of what the other side gives in place of a value. Of a value that may get another shape no shape is said,
+/// and so the outputs of the model keep theirs.
 fn other_type(draft: &mut Draft, at: usize, given: &BodyOutput, choices: &mut Choices) -> Type {
     let is_output = draft.body().outputs.iter().any(|port| port.value == given.outside);
     if is_output || !choices.random_bool(RESHAPED) {

@@ -1,5 +1,5 @@
-//! Coincidences: what is equal is one thing or several, and what is constant is computed. Optimisers look for such, and merge, split
-//! and fold them.
+//! Coincidences: what is equal is one thing or several, and what is constant is computed. Optimisers look for such, and
+//! merge, split and fold them.
 
 use std::collections::BTreeMap;
 
@@ -37,8 +37,8 @@ pub(crate) fn shared(mut draft: Draft, _: &mut Choices) -> Option<Draft> {
     Some(draft)
 }
 
-/// A node twice, where its value is used more than once: some uses are of one, some of the other. An output of the model stays that of
-/// the first.
+/// A node twice, where its value is used more than once: some uses are of one, some of the other. An output of the
+/// model stays that of the first.
 pub(crate) fn twice(mut draft: Draft, choices: &mut Choices) -> Option<Draft> {
     let fit = |node: &Node| {
         let mut outputs = node.outputs.iter().flatten();

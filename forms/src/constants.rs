@@ -1,4 +1,5 @@
-//! Constants in the other places that ONNX has for them: a Constant node, an input, the default of an input, in place of another default.
+//! Constants in the other places that ONNX has for them: a Constant node, an input, the default of an input, in place
+//! of another default.
 
 use ir::{Choices, DType, Tensor};
 use onnx::external::External;
@@ -93,8 +94,8 @@ pub(crate) fn overridden(mut draft: Draft, choices: &mut Choices) -> Option<Draf
     Some(draft)
 }
 
-/// Another tensor of the same type, if its elements can be others: in the opposite order, as what stands in an index or a scale may stand
-/// there too, or else another number throughout.
+/// Another tensor of the same type, if its elements can be others: in the opposite order, as what stands in an index or
+/// a scale may stand there too, or else another number throughout.
 fn other(tensor: &Tensor) -> Tensor {
     let ty = tensor.ty();
     let is_float = ty.dtype.is_float();

@@ -55,8 +55,9 @@ impl Draft {
         Some(self)
     }
 
-    /// Whether a node makes each slice of its output along the first axis of a slice of its first operand. What another form has put
-    /// in the place of such a node does not count: a node that picks a result out of what a loop piles up may look like it.
+    /// Whether a node makes each slice of its output along the first axis of a slice of its first operand. What another
+    /// form has put in the place of such a node does not count: a node that picks a result out of what a loop piles up
+    /// may look like it.
     pub(crate) fn is_apart(&self, node: &Node) -> bool {
         self.apart.contains(node.rest.name())
     }

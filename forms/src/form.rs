@@ -40,7 +40,8 @@ pub const FUNCTION: &str = function::NAME;
 pub const WITH_BODIES: [&str; 3] = ["If", "Loop", "Scan"];
 
 /// All forms, in the order in which they come in: parameters before the constants that they are, bodies
-/// inside each other, and then what is said of types, because it depends on all else. What tensors are stored as, and names, depend on nothing.
+/// inside each other, and then what is said of types, because it depends on all else. What tensors are stored as, and
+/// names, depend on nothing.
 pub const FORMS: [Form; 19] = [
     Form {
         name: "spelled parameter",

@@ -1,5 +1,5 @@
-//! An opset before 13, as models have it that were exported years ago: axes, splits and counts are attributes, and what came later is
-//! not there.
+//! An opset before 13, as models have it that were exported years ago: axes, splits and counts are attributes, and what
+//! came later is not there.
 
 mod words;
 
@@ -164,7 +164,8 @@ impl<'d> Today<'d> {
         ty.zip(schema.outputs.first()).is_some_and(|(ty, output)| output.dtypes.contains(ty.dtype))
     }
 
-    /// Whether a node is a branch whose sides give other types. Before opset 11 what they give "must be of the same shape and same data type".
+    /// Whether a node is a branch whose sides give other types. Before opset 11 what they give "must be of the same
+    /// shape and same data type".
     fn has_two_shapes(&self, node: &Node) -> bool {
         let types =
             |body: &Body| body.outputs.iter().map(|port| self.draft.ty(port.value)).collect::<Vec<_>>();

@@ -1,8 +1,9 @@
 //! A function of the model's own: some nodes are its body, and calls stand in their place.
 //!
-//! What exporters make of modules and of what they write in other operators: attributes of nodes are attributes of the function, which
-//! calls give or leave to a default; nodes that are alike are calls of one function; a function calls another one; it has a parameter
-//! that calls leave out, an overload, or an opset of its own. Functions have names in place of types, so this works on messages.
+//! What exporters make of modules and of what they write in other operators: attributes of nodes are attributes of the
+//! function, which calls give or leave to a default; nodes that are alike are calls of one function; a function calls
+//! another one; it has a parameter that calls leave out, an overload, or an opset of its own. Functions have names in
+//! place of types, so this works on messages.
 
 mod lifted;
 mod names;
@@ -176,8 +177,8 @@ impl<'c> Writer<'c> {
         }
     }
 
-    /// Makes a function of nodes, and in some draws another one of nodes within; those that call come first. `given` are the values that
-    /// are used after all nodes.
+    /// Makes a function of nodes, and in some draws another one of nodes within; those that call come first. `given`
+    /// are the values that are used after all nodes.
     fn functions(
         &mut self,
         nodes: &mut Vec<NodeProto>,
@@ -343,8 +344,8 @@ impl<'c> Writer<'c> {
     }
 }
 
-/// Whether a node leaves out an optional operand that could come next. ONNX's inference counts those of operators that make sequences
-/// and optionals, whether they are there or not.
+/// Whether a node leaves out an optional operand that could come next. ONNX's inference counts those of operators that
+/// make sequences and optionals, whether they are there or not.
 fn has_open_operand(node: &NodeProto, opset: u32) -> bool {
     let is_ours = node.domain().is_empty() && ops::find(node.op_type()).is_some();
     let schema = schema::in_force(node.op_type(), opset).filter(|_| is_ours);

@@ -1,7 +1,7 @@
 //! A Loop or Scan without iterations: what goes around comes out as it went in, and nothing piles up.
 //!
-//! The nodes stay where they are. What they give goes around a body that would make something else of it, or is put behind what has
-//! piled up, which is empty.
+//! The nodes stay where they are. What they give goes around a body that would make something else of it, or is put
+//! behind what has piled up, which is empty.
 
 use ir::{Choices, DType, Tensor, Type};
 use onnx::program::{Node, Port, ValueId};

@@ -1,8 +1,9 @@
 //! Loop: some nodes are a body that runs a few times, or never, or once for each slice of something.
 //!
-//! The nodes of a body that runs a few times use nothing that the loop changes, so that every iteration gives the same. What they give goes around (and is first
-//! something else of the type), or piles up, and one of the pieces is taken. In half of the loops only one iteration gives it, and
-//! the others what goes around, or something else. How often the loop runs is said by its count, by its condition, or by both.
+//! The nodes of a body that runs a few times use nothing that the loop changes, so that every iteration gives the same.
+//! What they give goes around (and is first something else of the type), or piles up, and one of the pieces is taken.
+//! In half of the loops only one iteration gives it, and the others what goes around, or something else. How often the
+//! loop runs is said by its count, by its condition, or by both.
 
 use ir::{Choices, DType, Tensor, Type};
 use onnx::program::{Node, Port, ValueId};

@@ -54,8 +54,8 @@ pub(crate) fn is_allowed(operator: &str, dtype: DType, opset: u32) -> bool {
     schema.and_then(|schema| schema.outputs.first()).is_some_and(|output| output.dtypes.contains(dtype))
 }
 
-/// Cuts some nodes out for an operator that holds bodies; `None` where there are none that somebody uses, or what they give is too
-/// much or of a dtype that the operator does not give.
+/// Cuts some nodes out for an operator that holds bodies; `None` where there are none that somebody uses, or what they
+/// give is too much or of a dtype that the operator does not give.
 pub(crate) fn cut(draft: &mut Draft, operator: &str, choices: &mut Choices) -> Option<Segment> {
     let count = draft.body().nodes.len();
     for _ in 0..TRIES.min(count * TRIES) {

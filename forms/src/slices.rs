@@ -1,5 +1,5 @@
-//! A node that keeps the slices of its operands apart, in a loop over these: a Scan, or a Loop that takes them out by the number of
-//! the iteration.
+//! A node that keeps the slices of its operands apart, in a loop over these: a Scan, or a Loop that takes them out by
+//! the number of the iteration.
 
 use ir::{Choices, DType, Tensor, Type};
 use onnx::program::{Node, Port, ValueId};
@@ -149,8 +149,8 @@ pub(crate) fn scan(mut draft: Draft, choices: &mut Choices) -> Option<Draft> {
     Some(draft)
 }
 
-/// A node in a Loop that takes out one slice of its operands after the other. What it makes of them piles up, or is put behind what
-/// went around.
+/// A node in a Loop that takes out one slice of its operands after the other. What it makes of them piles up, or is put
+/// behind what went around.
 pub(crate) fn repeat(mut draft: Draft, choices: &mut Choices) -> Option<Draft> {
     let opset = draft.opset;
     let is_grown = choices.random_bool(0.5);

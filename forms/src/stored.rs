@@ -1,4 +1,5 @@
-//! What means nothing, and every exporter has its own way of: how a tensor's elements are stored, and the names of values and nodes.
+//! What means nothing, and every exporter has its own way of: how a tensor's elements are stored, and the names of
+//! values and nodes.
 
 use ir::Choices;
 use onnx::program::Indices;
@@ -28,7 +29,8 @@ pub(crate) fn sparse(mut draft: Draft, choices: &mut Choices) -> Option<Draft> {
     Some(draft)
 }
 
-/// How an exporter names a value, its node, and what they are numbered by. ONNX's text asks for identifiers of C, and no exporter has kept to it.
+/// How an exporter names a value, its node, and what they are numbered by. ONNX's text asks for identifiers of C, and
+/// no exporter has kept to it.
 struct Naming {
     value: &'static str,
     node: &'static str,

@@ -11,7 +11,8 @@
 //! The type rules of all nodes are read over symbols, as for a single node, into one problem; the graph as drawn is a
 //! solution of it. From there it is climbed: a random unknown gets a larger value, the others change as little as they
 //! can (`solver::moves`), and what results is kept if it is nearer to the budget. An unknown that led nowhere is tried
-//! with smaller steps, until it cannot grow. The climb begins anew some times, at last without regard to single nodes. Everything is counted, nothing is timed.
+//! with smaller steps, until it cannot grow. The climb begins anew some times, at last without regard to single nodes.
+//! Everything is counted, nothing is timed.
 
 use ir::Choices;
 use ir::dim::Arena;

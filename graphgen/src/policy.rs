@@ -34,8 +34,8 @@ pub trait Policy {
     }
 }
 
-/// Every operator equally often, but the elementwise tables together no more than a third of all nodes, casts somewhat more often,
-/// and some chains that optimisers look for.
+/// Every operator equally often, but the elementwise tables together no more than a third of all nodes, casts somewhat
+/// more often, and some chains that optimisers look for.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct Weights;
 

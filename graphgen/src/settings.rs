@@ -40,7 +40,8 @@ const TASTE: Taste = Taste {
     again: 0.0,
 };
 
-/// Bounds on generated graphs. A campaign stores them and goes on only with equal ones, so the name of a field is a key that stays.
+/// Bounds on generated graphs. A campaign stores them and goes on only with equal ones, so the name of a field is a key
+/// that stays.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Settings {
     /// The version of ONNX's default operator set.
@@ -79,8 +80,8 @@ pub struct Settings {
     /// The share of graphs whose usual dtype may be any wanted one, so that a rare dtype meets all operators
     /// that take it. In the others the usual dtype is f32, which every engine has.
     pub other_dtypes: f64,
-    /// The share of graphs in which dtypes of [`DTypes::NARROW`] may be. Few operators take what others do not, casts and quantisation,
-    /// so in these some nodes are drawn until they read or give one.
+    /// The share of graphs in which dtypes of [`DTypes::NARROW`] may be. Few operators take what others do not, casts
+    /// and quantisation, so in these some nodes are drawn until they read or give one.
     pub narrow: f64,
     /// The largest number of elements of any value.
     pub max_elements: i64,
@@ -125,8 +126,8 @@ pub struct Settings {
     pub composites: Composites,
 }
 
-/// Which operators occur that are written out in others where they are read. How that is done, and what there are, the crate `forms`
-/// knows.
+/// Which operators occur that are written out in others where they are read. How that is done, and what there are, the
+/// crate `forms` knows.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
 pub struct Composites {
     /// The share of models that have any.

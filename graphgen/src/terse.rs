@@ -1,5 +1,5 @@
-//! Nodes that leave out the attributes that are at their defaults: what exporters do, and the only way to see what an engine takes for the
-//! default.
+//! Nodes that leave out the attributes that are at their defaults: what exporters do, and the only way to see what an
+//! engine takes for the default.
 
 use ir::{NodeKind, Stream};
 use ops::Model;

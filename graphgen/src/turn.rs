@@ -1,9 +1,9 @@
 //! Uses whose turn it is.
 //!
-//! Independent draws leave out for long what is one of many: among all pairs of an operand's dtype and a result's, the cast from f64 to
-//! f16 comes once in hundreds of graphs, and what a runtime gets wrong there alone is not seen. So the graphs of a campaign take turns:
-//! each has, among its nodes, the uses that come next in a list of all operators on all dtypes, in an order that has nothing to do with
-//! either.
+//! Independent draws leave out for long what is one of many: among all pairs of an operand's dtype and a result's, the
+//! cast from f64 to f16 comes once in hundreds of graphs, and what a runtime gets wrong there alone is not seen. So the
+//! graphs of a campaign take turns: each has, among its nodes, the uses that come next in a list of all operators on
+//! all dtypes, in an order that has nothing to do with either.
 
 use std::sync::LazyLock;
 
@@ -158,7 +158,8 @@ impl Turn {
         opsets.clone().find(has).unwrap_or(*opsets.end())
     }
 
-    /// Inserts a node that is the use. Says whether it did: not where the operator has no such use, or the settings refuse its form.
+    /// Inserts a node that is the use. Says whether it did: not where the operator has no such use, or the settings
+    /// refuse its form.
     pub(crate) fn insert(self, inserter: &mut Inserter<'_>, stream: Stream) -> bool {
         (0..DRAWS).any(|draw| inserter.forward_as(self, stream.at(draw)))
     }

@@ -1,9 +1,10 @@
 //! Asking further without waiting long for what hangs.
 //!
-//! Who is to blame for a finding, and what is left of it when it is reduced, takes dozens of runs, of smaller models. Where these hang, as
-//! the whole does or though it does not, each would take all the time that a case may take, at each level of the engine. So they get
-//! less, and what has hung once is not asked again, at no level. A hang that is found out so is asked about once more at the end, with all
-//! its time; unless it is only to be compared with what somebody has listed.
+//! Who is to blame for a finding, and what is left of it when it is reduced, takes dozens of runs, of smaller models.
+//! Where these hang, as the whole does or though it does not, each would take all the time that a case may take, at
+//! each level of the engine. So they get less, and what has hung once is not asked again, at no level. A hang that is
+//! found out so is asked about once more at the end, with all its time; unless it is only to be compared with what
+//! somebody has listed.
 
 use std::collections::HashMap;
 use std::collections::hash_map::DefaultHasher;

@@ -65,8 +65,8 @@ pub fn isolate_on(
     isolate_last(flat, &[id], value)
 }
 
-/// The model of one operator together with those that give its operands, on values that somebody has for theirs. `None` where no operator
-/// gives one.
+/// The model of one operator together with those that give its operands, on values that somebody has for theirs. `None`
+/// where no operator gives one.
 pub fn isolate_joined(
     flat: &Model,
     id: NodeId,

@@ -2,13 +2,14 @@
 //!
 //! A built-in engine and an adapter have their name on the command line. A program of the user's own, `cmd:…`, is called as its
 //! `hello` says: a signature is about the engine, wherever its runner lies and with which flags it is started, and a list of
-//! known findings holds on every machine. Commands to be pasted still have the `cmd:` form ([`Target::engine`](crate::Target::engine)).
+//! known findings holds on every machine. Commands to be pasted still have the `cmd:` form
+//! ([`Target::engine`](crate::Target::engine)).
 //!
 //! Two programs may give the same name: two builds of a runtime, one runtime with other flags, a runner of what is also built in.
-//! Then a built-in engine, or else the first on the command line, has the name, and the others a number behind it: `mine#2`. It is
-//! a number, as the command would bring the paths of one machine into every signature, and the version does not tell two programs
-//! of one build apart. A list of known findings that is to cover them all says `mine*`. The report says which command has which
-//! name (`Tested` in `campaign::store::identity`).
+//! Then a built-in engine, or else the first on the command line, has the name, and the others a number behind it:
+//! `mine#2`. It is a number, as the command would bring the paths of one machine into every signature, and the version
+//! does not tell two programs of one build apart. A list of known findings that is to cover them all says `mine*`. The
+//! report says which command has which name (`Tested` in `campaign::store::identity`).
 
 use std::collections::BTreeMap;
 

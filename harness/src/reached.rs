@@ -24,7 +24,8 @@ struct ByTier {
 }
 
 impl Reached {
-    /// For a target's kind, all outputs; none where the reference cannot evaluate the model. Levels of one engine are of one kind.
+    /// For a target's kind, all outputs; none where the reference cannot evaluate the model. Levels of one engine are
+    /// of one kind.
     pub fn by(&self, target: &Target, model: &Model, inputs: &[Tensor]) -> Rc<[Limits]> {
         let all: Vec<usize> = (0..model.graph.outputs.len()).collect();
         self.of(&all, target, model, inputs)

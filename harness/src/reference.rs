@@ -50,9 +50,9 @@ pub const MAX_ELEMENTS: u64 = 1 << 25;
 /// The most scalar operations of a model that somebody waits for: minutes for matrix products, an hour for the slowest operators.
 const MOST_FLOPS: u64 = 1 << 38;
 
-/// How many operations a model may take beyond [`MAX_FLOPS`], and elements beyond [`MAX_ELEMENTS`], for each element of a constant that it
-/// brings. What people have trained has weights in proportion to what it computes (ResNet-50 at 224×224 takes some 330 operations
-/// for each); a model of a few bytes that asks for as much is a mistake, or malice.
+/// How many operations a model may take beyond [`MAX_FLOPS`], and elements beyond [`MAX_ELEMENTS`], for each element of
+/// a constant that it brings. What people have trained has weights in proportion to what it computes (ResNet-50 at
+/// 224×224 takes some 330 operations for each); a model of a few bytes that asks for as much is a mistake, or malice.
 const FLOPS_BY_CONSTANT: u64 = 1 << 12;
 const ELEMENTS_BY_CONSTANT: u64 = 4;
 
@@ -84,8 +84,8 @@ pub fn bearable(model: &Model, taps: Taps, large: Large) -> Result<(), String> {
     })
 }
 
-/// What the reference may take for a model that a user brings, and for parts of it: what is in proportion to its weights unless it may be
-/// [`Large`], in half the memory that the machine has.
+/// What the reference may take for a model that a user brings, and for parts of it: what is in proportion to its
+/// weights unless it may be [`Large`], in half the memory that the machine has.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Means {
     /// Scalar operations.

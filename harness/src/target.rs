@@ -417,8 +417,8 @@ impl Target {
         self.support.lacks_of(case)
     }
 
-    /// Why the engine does not take a model, if its hello lacks one of the model's dtypes. Only models that a user names are sent all the
-    /// same, and what is not right then is no finding: it was said not to be accepted.
+    /// Why the engine does not take a model, if its hello lacks one of the model's dtypes. Only models that a user
+    /// names are sent all the same, and what is not right then is no finding: it was said not to be accepted.
     pub fn declines(&self, model: &Model, unseen: &BTreeSet<NodeId>) -> Option<String> {
         case::dtypes(model, unseen).iter().find_map(|dtype| self.declines_dtype(dtype))
     }

@@ -39,8 +39,8 @@ pub fn each_until<T: Sync, R: Send>(
     done.into_inner().unwrap_or_else(PoisonError::into_inner).into_values().collect()
 }
 
-/// Works on the numbers from 0 to `count` on threads, first come, first served, until all are done, `stop` says so, or `take` fails.
-/// `take` gets each number with its result on this thread, in no fixed order.
+/// Works on the numbers from 0 to `count` on threads, first come, first served, until all are done, `stop` says so, or
+/// `take` fails. `take` gets each number with its result on this thread, in no fixed order.
 pub fn as_done<R: Send, E>(
     threads: usize,
     count: u64,

@@ -28,8 +28,8 @@ pub struct Comparison {
     /// How many integers are not the low bits of a number that the dtype does not have, but something else
     /// that the profile allows.
     pub saturated: usize,
-    /// The mismatch that says most: one that is not [slight](Mismatch::is_slight) if there is any, and of such the one that is most ULP beyond
-    /// its bound.
+    /// The mismatch that says most: one that is not [slight](Mismatch::is_slight) if there is any, and of such the one
+    /// that is most ULP beyond its bound.
     pub worst: Option<Mismatch>,
     /// The largest share of its bound that an acceptable element uses, of those with a bound above 0.
     pub used: f64,

@@ -35,9 +35,10 @@ pub struct Bounded {
     pub is_open: bool,
 }
 
-/// An element that overflowed. Of an integer that one step on integers gave, an implementation may have wrapped, saturated or gone
-/// through a float ([`after_overflow`](crate::compare::after_overflow)); of a float it has an infinity of the reference's sign, or a
-/// number of that sign and of a least magnitude ([`is_beyond_too`](crate::compare::is_beyond_too)).
+/// An element that overflowed. Of an integer that one step on integers gave, an implementation may have wrapped,
+/// saturated or gone through a float ([`after_overflow`](crate::compare::after_overflow)); of a float it has an
+/// infinity of the reference's sign, or a number of that sign and of a least magnitude
+/// ([`is_beyond_too`](crate::compare::is_beyond_too)).
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Overflown {
     /// The row-major position.

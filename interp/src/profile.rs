@@ -73,7 +73,8 @@ pub struct Profile {
     pub rounding: f64,
     /// ULP of a quotient.
     pub division: fn(DType) -> f64,
-    /// Whether a quotient by a power of two is exact where the working dtype has it, as it is by multiplication with the reciprocal.
+    /// Whether a quotient by a power of two is exact where the working dtype has it, as it is by multiplication with
+    /// the reciprocal.
     pub scales_exactly: bool,
     /// Nothing is promised for divisors outside of [2^(1-emax), 2^(emax-1)].
     pub moderate_divisors: bool,
@@ -89,7 +90,8 @@ pub struct Profile {
     pub widens_halves: bool,
     /// Whether values of any dtype may be, between the steps of an operator that is written out in others.
     pub widens_steps: bool,
-    /// Whether a cast to a narrower float rounds once, to nearest and ties to even, not by way of another float (f64 to f16 by f32).
+    /// Whether a cast to a narrower float rounds once, to nearest and ties to even, not by way of another float (f64 to
+    /// f16 by f32).
     pub casts_once: bool,
     /// Whether positions among elements that are given in f64 may be computed in f32.
     pub narrows_positions: bool,
@@ -205,8 +207,8 @@ impl Profile {
     pub const TRANSFORMING: Self =
         Self { name: "transforming", transforms_convolutions: true, ..Self::DECLARED };
 
-    /// A runtime that computes in shaders: steps as accurate as [`Self::WGSL`]'s, and the liberties of [`Self::DECLARED`], which are
-    /// those of optimisers and of kernels that document nothing else.
+    /// A runtime that computes in shaders: steps as accurate as [`Self::WGSL`]'s, and the liberties of
+    /// [`Self::DECLARED`], which are those of optimisers and of kernels that document nothing else.
     pub const WGSL_RUNTIME: Self = Self {
         name: "wgsl-runtime",
         function: wgsl_runtime,

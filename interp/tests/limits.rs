@@ -36,7 +36,8 @@ fn a_power_at_an_infinite_exponent_is_what_it_tends_to() {
     }
 }
 
-/// Where denormals are flushed, each partial sum may be off by the least normal number; of normal numbers of one sign none is denormal.
+/// Where denormals are flushed, each partial sum may be off by the least normal number; of normal numbers of one sign
+/// none is denormal.
 #[test]
 fn a_sum_of_normal_numbers_of_one_sign_is_off_by_roundings_alone() {
     let sum = "onnxsmith 1 opset 21 graph { %0: f16[64] = variable \"x\" %1: f16[] = ReduceL1(%0) {keepdims = 0} \

@@ -8,8 +8,8 @@ use judged::{accepts, reference};
 
 #[test]
 fn the_slope_of_a_folded_normalisation_is_one_number() {
-    // In one pass, the variance of equal elements is of the size of ε, and so the slope may be anything up to 1/√ε. The elements are at
-    // the mean: what the slope is makes no difference to them.
+    // In one pass, the variance of equal elements is of the size of ε, and so the slope may be anything up to 1/√ε. The
+    // elements are at the mean: what the slope is makes no difference to them.
     for (operator, attributes) in [("InstanceNormalization", ""), ("GroupNormalization", "num_groups = 1")] {
         let text = format!(
             "onnxsmith 1 opset 21 graph {{ %0: f32[1, 1, 5] = variable \"x\" %1: f32[1] = constant {{1.5}} \
@@ -37,8 +37,8 @@ fn bits_are_those_of_the_element_as_it_is() {
 
 #[test]
 fn what_a_slope_is_multiplied_by_is_rounded_whatever_digits_the_slope_has_here() {
-    // Of a lane of one element the mean is that, and 7/√ε times 3 is a number of the dtype by chance. It is not for a slope beside it:
-    // fma(3, a, fma(-3, a, b)) is off by what the inner one is rounded by.
+    // Of a lane of one element the mean is that, and 7/√ε times 3 is a number of the dtype by chance. It is not for a
+    // slope beside it: fma(3, a, fma(-3, a, b)) is off by what the inner one is rounded by.
     let text = "onnxsmith 1 opset 25 graph { %0: f64[1, 1, 1] = variable \"x\" %1: f64[1] = constant {7.0} \
                 %2: f64[1] = constant {-1.5} \
                 %3: f64[1, 1, 1] = InstanceNormalization(%0, %1, %2) {epsilon = 1e-5} return \"y\" = %3 }";

@@ -145,7 +145,8 @@ fn a_row_of_zeros_makes_no_zero_of_a_pivot_beyond_what_may_divide() {
     assert!(!accepts(&reference(det, &[fine], &Profile::TIGHT), &[2f64.powi(-24)], &Profile::TIGHT));
 }
 
-/// An ULP of 0 is a number, but nobody's quotient of 0 is another: `x · (1 / y)` and an estimate that is corrected give 0 as well.
+/// An ULP of 0 is a number, but nobody's quotient of 0 is another: `x · (1 / y)` and an estimate that is corrected give
+/// 0 as well.
 #[test]
 fn zero_divided_is_zero() {
     let det =

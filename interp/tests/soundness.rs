@@ -2,8 +2,8 @@
 //!
 //! Random straight-line programs are run over [`Bound`] and by several native implementations, which round at each
 //! step or only at the end, sum in different orders, fuse or not, round to nearest or to either side, and flush
-//! denormals. Every stored number of each must lie within the bound of the profile it keeps. Operators as a whole, by implementations
-//! that are as bad as they may be, are tried in `faultbench::soundness`.
+//! denormals. Every stored number of each must lie within the bound of the profile it keeps. Operators as a whole, by
+//! implementations that are as bad as they may be, are tried in `faultbench::soundness`.
 
 use ir::round::round_to;
 use ir::{DType, Stream};

@@ -7,7 +7,8 @@
 //! `transfer` is called once; its result is kept in [`Ports`].
 //!
 //! Two analyses that need to know no operator are here: [`needed`] (what is not needed is dead code) and
-//! [`last_uses`], from which [`peak_memory`] and [`most_in_use`] follow. An invalid graph gives facts too, about the values it has.
+//! [`last_uses`], from which [`peak_memory`] and [`most_in_use`] follow. An invalid graph gives facts too, about the
+//! values it has.
 
 use crate::ports::Ports;
 use crate::{Graph, Node, NodeId, NodeKind, Output, Type, Value};

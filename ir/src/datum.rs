@@ -1,9 +1,9 @@
 //! What a model gets at an input or gives at an output: a tensor, a sequence of tensors, an optional, or a tensor of strings.
 //!
-//! Graphs hold tensors of numbers alone, and so does all that computes and judges. What is no such tensor is taken apart at the edge
-//! ([`Datum::parts`]): a sequence is its length and its elements, an optional is whether it holds something, and that, and a tensor of
-//! strings is its shape and the bytes of each. So a length or a letter that is wrong is a wrong number like any other. [`DatumKind::gather`]
-//! puts the parts together again.
+//! Graphs hold tensors of numbers alone, and so does all that computes and judges. What is no such tensor is taken
+//! apart at the edge ([`Datum::parts`]): a sequence is its length and its elements, an optional is whether it holds
+//! something, and that, and a tensor of strings is its shape and the bytes of each. So a length or a letter that is
+//! wrong is a wrong number like any other. [`DatumKind::gather`] puts the parts together again.
 
 use std::collections::BTreeMap;
 use std::convert::Infallible;
@@ -12,7 +12,8 @@ use std::str::FromStr;
 
 use crate::{DType, Tensor, Type};
 
-/// A tensor, a sequence of tensors, an optional of either, or a tensor of strings. `T` is what stands for a tensor: the tensor itself, its name.
+/// A tensor, a sequence of tensors, an optional of either, or a tensor of strings. `T` is what stands for a tensor: the
+/// tensor itself, its name.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Datum<T = Tensor> {
     /// A tensor.

@@ -2,7 +2,8 @@
 //!
 //! A [`Graph`] is a list of nodes in SSA order: a node's inputs are ports of nodes before it. Argument order,
 //! repeated operands, absent optional operands and several outputs are part of a node. The four kinds of node
-//! are variable, constant, operator and call (of a [`Function`] of the model). A graph is flat: no node holds a graph, as ONNX's If and Loop do.
+//! are variable, constant, operator and call (of a [`Function`] of the model). A graph is flat: no node holds a graph,
+//! as ONNX's If and Loop do.
 
 use std::sync::Arc;
 

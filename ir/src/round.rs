@@ -119,7 +119,8 @@ pub fn round_to_precision(format: FloatFormat, v: f64) -> f64 {
     if !v.is_finite() || !ADDED.contains(&quantum) || format.mantissa_bits > MOST_ADDED {
         return scaled(format, v, f64::round_ties_even);
     }
-    // From 2^52 to 2^53 quanta the numbers of f64 are the whole ones, and 1.5 * 2^52 is even: a sum there is rounded as is wanted.
+    // From 2^52 to 2^53 quanta the numbers of f64 are the whole ones, and 1.5 * 2^52 is even: a sum there is rounded as
+    // is wanted.
     let whole = 1.5 * exp2i(quantum + 52);
     ((v + whole) - whole).copysign(v)
 }

@@ -1,4 +1,5 @@
-//! How a model in ONNX's form says a node, where there are several ways that mean the same: engines may take them for different things.
+//! How a model in ONNX's form says a node, where there are several ways that mean the same: engines may take them for
+//! different things.
 
 /// One way to write a node; by default the plainest, in which every attribute is said and nothing is listed that is not there.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default, Debug)]
@@ -9,7 +10,8 @@ pub struct Spelling {
     pub unnamed: Unnamed,
 }
 
-/// How many optional operands and outputs at the end of a node's lists stand there with the empty name, where they might as well be left off.
+/// How many optional operands and outputs at the end of a node's lists stand there with the empty name, where they
+/// might as well be left off.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default, Debug)]
 pub struct Unnamed {
     /// Of operands.

@@ -1,5 +1,5 @@
-//! TreeEnsembleRegressor of several trees: where NaN goes, and what becomes of what the trees give. The numbers are those of ONNX Runtime and
-//! of ONNX's reference implementation, which agree on them.
+//! TreeEnsembleRegressor of several trees: where NaN goes, and what becomes of what the trees give. The numbers are
+//! those of ONNX Runtime and of ONNX's reference implementation, which agree on them.
 
 use ir::{DType, Tensor, Type};
 use onnxsmith_onnx::Error;

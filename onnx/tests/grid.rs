@@ -48,7 +48,8 @@ fn what_is_no_grid_is_refused() {
     assert!(refused(&grid("1, 7, 100000, 100000", 0)).contains("unsupported"));
 }
 
-/// The positions of an axis in f32, by the formulas of others: steps from the first on, and a linear space between corners made smaller.
+/// The positions of an axis in f32, by the formulas of others: steps from the first on, and a linear space between
+/// corners made smaller.
 fn positions_of_others(size: u16, corners: i64) -> Vec<Vec<f32>> {
     let n = f32::from(size);
     let steps =

@@ -163,8 +163,8 @@ fn operands_of_one_type_parameter_have_one_dtype_and_a_loop_carried_something() 
     assert!(read(11, "float[2]", idle).is_ok());
 }
 
-/// "Any entries in the 'indices' input tensor with values outside the range [0, depth) will result in one-hot representation with all
-/// 'off_value' values": before opset 11 negative ones, too.
+/// "Any entries in the 'indices' input tensor with values outside the range [0, depth) will result in one-hot
+/// representation with all 'off_value' values": before opset 11 negative ones, too.
 #[test]
 fn no_index_counted_from_the_end() {
     let hot = |x: &str, opset: u32, attributes: &str| {

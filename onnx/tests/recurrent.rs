@@ -128,7 +128,8 @@ const CELLS: [(&str, &str, usize, Cell); 4] = [
 /// All sequences have all steps.
 const WHOLE: [usize; BATCH] = [STEPS; BATCH];
 
-/// All states [step, direction, batch, hidden], and the last ones. Sequences of some lengths are gone through as if each were alone.
+/// All states [step, direction, batch, hidden], and the last ones. Sequences of some lengths are gone through as if
+/// each were alone.
 fn by_hand(net: &Net, cell: Cell, backwards: &[bool], lengths: [usize; BATCH]) -> (Vec<f64>, Vec<f64>) {
     let all: BTreeMap<&str, Vec<f64>> =
         net.operands().into_iter().map(|(name, t)| (name, t.to_f64s())).collect();
@@ -241,7 +242,8 @@ fn what_is_not_written_out_is_told() {
     );
 }
 
-/// ONNX: initial_h and initial_c are [num_directions, batch_size, hidden_size]; with `layout` 1, [batch_size, num_directions, hidden_size].
+/// ONNX: initial_h and initial_c are [num_directions, batch_size, hidden_size]; with `layout` 1, [batch_size,
+/// num_directions, hidden_size].
 #[test]
 fn an_initial_state_has_one_shape() {
     let read = |layout: i64, h: &str, c: &str| {

@@ -254,7 +254,8 @@ fn half_pixels_lie_the_same_way_from_both_ends() {
 fn weights_outside_are_left_out() {
     let node = "mode = \"cubic\", exclude_outside = 1, cubic_coeff_a = -0.5";
     let found = values(18, 4, &by(2.0, node));
-    // At -0.25 the cubic of -0.5 weighs the elements at 0 and 1 by 0.8671875 and 0.2265625 - ..., here by hand: distances 1/4 and 5/4.
+    // At -0.25 the cubic of -0.5 weighs the elements at 0 and 1 by 0.8671875 and 0.2265625 - ..., here by hand:
+    // distances 1/4 and 5/4.
     let near = |d: f64| (1.5 * d - 2.5) * d * d + 1.0;
     let far = |d: f64| ((-0.5 * d + 2.5) * d - 4.0) * d + 2.0;
     let (first, second) = (near(0.25), far(1.25));

@@ -121,8 +121,9 @@ fn windows_are_sums_of_cosines() {
 
 #[test]
 fn triangles_stand_equally_far_apart_on_the_mel_scale() {
-    // Between 0 and 4000 hertz, the corners of one triangle are at none, a third and two thirds of the range in mels: at 700 · (q - 1) hertz
-    // with q = 1, (1 + 4000 / 700)^(1/3) and its square, which is 0, 621 and 1791. Of 9 / 8000 of that the whole part is 0, 0 and 2.
+    // Between 0 and 4000 hertz, the corners of one triangle are at none, a third and two thirds of the range in mels:
+    // at 700 · (q - 1) hertz with q = 1, (1 + 4000 / 700)^(1/3) and its square, which is 0, 621 and 1791. Of 9 / 8000
+    // of that the whole part is 0, 0 and 2.
     let number = |name: &str, ty: &str, is: &str| format!("{name} = Constant<value = {ty} {{{is}}}>()");
     let nodes = [
         number("n", "int64", "1"),

@@ -1,5 +1,5 @@
-//! What is written out is what its text says: whatever contradicts that is invalid, so that no runtime that refuses it is blamed, and no size that
-//! a model states is believed before it is looked at.
+//! What is written out is what its text says: whatever contradicts that is invalid, so that no runtime that refuses it
+//! is blamed, and no size that a model states is believed before it is looked at.
 
 use onnxsmith_onnx::Error;
 

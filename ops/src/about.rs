@@ -1,8 +1,9 @@
 //! What an operator is, in words: its documentation, as data, from which the page of operators is made.
 //!
-//! The text of an operator that has a file of its own is the documentation of its struct ([`attributes!`](crate::attributes)), that
-//! of a row is the documentation of a variant (`functions!`). Its first paragraph is one sentence, what the operator does; the second
-//! has the shapes of operands and results. What is special about it follows: empty axes, ties, NaN, what is undefined.
+//! The text of an operator that has a file of its own is the documentation of its struct
+//! ([`attributes!`](crate::attributes)), that of a row is the documentation of a variant (`functions!`). Its first
+//! paragraph is one sentence, what the operator does; the second has the shapes of operands and results. What is
+//! special about it follows: empty axes, ties, NaN, what is undefined.
 
 /// The documentation of an operator.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -237,8 +237,8 @@ pub trait Arith {
     fn fmod(&self, x: Self::R, y: Self::R) -> Self::R;
     /// The sum, in whatever order.
     fn sum(&self, terms: impl Iterator<Item = Self::R>) -> Self::R;
-    /// The sums of no terms, of the first, of the first two …, each in whatever order. Number systems that do this faster give what
-    /// each alone gives.
+    /// The sums of no terms, of the first, of the first two …, each in whatever order. Number systems that do this
+    /// faster give what each alone gives.
     fn running_sums(&self, terms: &[Self::R]) -> Vec<Self::R> {
         (0..=terms.len()).map(|count| self.sum(terms[..count].iter().copied())).collect()
     }
@@ -342,7 +342,8 @@ pub trait Arith {
     fn undefined_real(&self) -> Self::R;
     /// An integer that the specification leaves undefined.
     fn undefined_int(&self) -> Self::Z;
-    /// One of several real numbers, where the specification does not say which. Unlike what is undefined, that may not be refused.
+    /// One of several real numbers, where the specification does not say which. Unlike what is undefined, that may not
+    /// be refused.
     fn unspecified(&self, one: Self::R) -> Self::R;
     /// One of several integers, likewise.
     fn unspecified_int(&self, one: Self::Z) -> Self::Z;

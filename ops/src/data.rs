@@ -116,8 +116,8 @@ impl<'a, A: Arith> Call<'a, A> {
         }]
     }
 
-    /// The output that has a function of the elements at each place of the first two operands, which broadcast: one of reals, or one
-    /// of integers.
+    /// The output that has a function of the elements at each place of the first two operands, which broadcast: one of
+    /// reals, or one of integers.
     pub fn zip(
         &self,
         real: impl FnMut(A::R, A::R) -> A::R,

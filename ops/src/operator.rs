@@ -27,8 +27,8 @@ pub trait Operator: TypeRule<i64> + Clone + PartialEq + std::fmt::Debug {
     /// may be in a model from outside, this takes as long as running it.
     fn hazards(&self, x: &[Option<&Type>]) -> Vec<Hazard>;
 
-    /// What evaluating the reference semantics takes, for valid operands and outputs of these types: by default as many operations as an
-    /// implementation, and no memory.
+    /// What evaluating the reference semantics takes, for valid operands and outputs of these types: by default as many
+    /// operations as an implementation, and no memory.
     fn effort(&self, x: &[Option<&Type>], y: &[Type]) -> Effort {
         Effort { operations: self.facts(x).cost.flops(x, y), scratch: 0 }
     }
@@ -73,8 +73,8 @@ pub struct Facts {
     pub edges: Vec<(usize, Edge)>,
 }
 
-/// What holds of most operators, with the columns in which they differ. One of which another column differs names that column first:
-/// `Facts { since: 19, ..Facts::moves(Reads::Elements, None) }`.
+/// What holds of most operators, with the columns in which they differ. One of which another column differs names that
+/// column first: `Facts { since: 19, ..Facts::moves(Reads::Elements, None) }`.
 impl Facts {
     /// Those of an operator that calculates with elements, and means the same in every opset.
     pub const fn calculates(
@@ -86,8 +86,8 @@ impl Facts {
         Self { since: 13, reads: Reads::Elements, cost, batch, linear, edges }
     }
 
-    /// Those of an operator that moves elements or tells types: it calculates nothing, has no edges and means the same in every opset, and
-    /// of batches nothing is promised.
+    /// Those of an operator that moves elements or tells types: it calculates nothing, has no edges and means the same
+    /// in every opset, and of batches nothing is promised.
     pub const fn moves(reads: Reads, linear: Option<usize>) -> Self {
         Self { since: 13, reads, cost: Cost::Moves, batch: Batch::Together, linear, edges: Vec::new() }
     }
@@ -253,8 +253,8 @@ pub enum Edge {
     Wide,
     /// Numbers so large that a function is flat there.
     Saturation,
-    /// Of several numbers one that is so large that adding 1 to it changes nothing, the others 1: a sum in the operand's own dtype
-    /// stalls, and a product of integers has more bits than a float.
+    /// Of several numbers one that is so large that adding 1 to it changes nothing, the others 1: a sum in the
+    /// operand's own dtype stalls, and a product of integers has more bits than a float.
     Stall,
     /// Numbers whose squares are beyond the operand's dtype and within a wider one.
     Squares,

@@ -85,8 +85,8 @@ pub fn plus(x: i128, y: i128) -> i128 {
     x.checked_add(y).unwrap_or_else(|| beyond(x.wrapping_add(y), x < 0))
 }
 
-/// x · y of integers. Of one that 128 bits do not hold, the low 64 bits and the sign are right, and it is beyond every dtype: so that
-/// its overflow is seen whatever a product of many factors leaves in the low bits.
+/// x · y of integers. Of one that 128 bits do not hold, the low 64 bits and the sign are right, and it is beyond every
+/// dtype: so that its overflow is seen whatever a product of many factors leaves in the low bits.
 pub fn times(x: i128, y: i128) -> i128 {
     x.checked_mul(y).unwrap_or_else(|| beyond(x.wrapping_mul(y), (x < 0) != (y < 0)))
 }
@@ -326,8 +326,8 @@ impl Arith for Plain<'_> {
     }
 }
 
-/// An integer as a number of f64 that rounds to each narrower format as the integer does: where it is between two numbers, that of these
-/// which is odd (S. Boldo and G. Melquiond, Emulation of FMA and correctly rounded sums, 2008).
+/// An integer as a number of f64 that rounds to each narrower format as the integer does: where it is between two
+/// numbers, that of these which is odd (S. Boldo and G. Melquiond, Emulation of FMA and correctly rounded sums, 2008).
 fn to_odd(z: i128) -> f64 {
     let nearest = z as f64;
     if nearest as i128 == z {
@@ -396,7 +396,8 @@ pub fn settle(data: &mut Data<Plain<'_>>, dtype: DType) {
     }
 }
 
-/// What an operator means in plain numbers. It is compiled here, once: every crate that asks an [`Op`] itself compiles all operators anew.
+/// What an operator means in plain numbers. It is compiled here, once: every crate that asks an [`Op`] itself compiles
+/// all operators anew.
 pub fn eval<'u>(op: &Op, call: &Call<'_, Plain<'u>>) -> Vec<Data<Plain<'u>>> {
     op.eval(call)
 }

@@ -1,8 +1,9 @@
 //! What the file of an operator is written with: `use crate::prelude::*;`.
 //!
-//! These are the types and modules in which every operator is declared: types and their rules, draws, facts, number systems and the ways
-//! to walk a tensor. Functions are named with their module (`rule::axis`, `lanes::each`), so that a bare word is always of the file.
-//! What some operators alone share (windows, normalisations, indices) is imported by name where it is used.
+//! These are the types and modules in which every operator is declared: types and their rules, draws, facts, number
+//! systems and the ways to walk a tensor. Functions are named with their module (`rule::axis`, `lanes::each`), so that
+//! a bare word is always of the file. What some operators alone share (windows, normalisations, indices) is imported by
+//! name where it is used.
 
 pub(crate) use ir::{Attributes, BadAttribute, DType, DTypes, Dim, Sym, Type};
 pub(crate) use ndarray::ArrayD;

@@ -13,7 +13,8 @@ const ONES: [&str; 2] = ["dilations", "strides"];
 const ZEROS: [&str; 1] = ["pads"];
 
 impl Op {
-    /// The attributes that a node of this operator may leave out in an opset, by name: the schema has a default of theirs, and they are that.
+    /// The attributes that a node of this operator may leave out in an opset, by name: the schema has a default of
+    /// theirs, and they are that.
     pub fn left_out(&self, opset: u32) -> Vec<&'static str> {
         self.at_defaults(opset).filter(|attribute| self.may_leave_out(attribute)).map(|a| a.name).collect()
     }
@@ -33,8 +34,8 @@ impl Op {
         self.less(attribute).as_ref() == Some(self)
     }
 
-    /// The operator without the attributes whose default the schema leaves to the text, where they are that: what means the same has fewer
-    /// attributes then.
+    /// The operator without the attributes whose default the schema leaves to the text, where they are that: what means
+    /// the same has fewer attributes then.
     pub fn shortened(&self, opset: u32) -> Self {
         let allowed = self.implied(opset).filter(|attribute| attribute.absence == Absence::Allowed);
         allowed.fold(self.clone(), |op, attribute| op.less(attribute).unwrap_or(op))

@@ -10,8 +10,8 @@ use crate::spec::Place;
 const ALL_OR_ONE: (&str, u32) = ("BatchNormalization", 14);
 
 impl Op {
-    /// As many of these optional operands and outputs as a node may list in an opset behind those that it writes, of which there are so many
-    /// here.
+    /// As many of these optional operands and outputs as a node may list in an opset behind those that it writes, of
+    /// which there are so many here.
     pub fn listed(&self, wanted: Unnamed, operands: usize, outputs: usize, opset: u32) -> Unnamed {
         let room = self.room(operands, outputs, opset);
         let least = wanted.least(room);
@@ -20,8 +20,8 @@ impl Op {
         if is_taken { least } else { Unnamed { outputs: 0, ..least } }
     }
 
-    /// How many optional operands and outputs there are in an opset behind those that a node writes, which has so many operands here and so
-    /// many outputs.
+    /// How many optional operands and outputs there are in an opset behind those that a node writes, which has so many
+    /// operands here and so many outputs.
     pub fn room(&self, operands: usize, outputs: usize, opset: u32) -> Unnamed {
         let Some(schema) = schema::in_force(self.spec().name, opset) else { return Unnamed::default() };
         let written = self.slots_written(operands, opset);

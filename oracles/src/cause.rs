@@ -14,9 +14,9 @@
 //! the wrong type is the cause, whatever the later one says. A finding that nobody is blamed for belongs to
 //! the operator whose message is most like its own. Without a message it stays apart.
 //!
-//! Where a model is not valid, the rule and the operator in whose use that is broken are at fault together: each operator is checked
-//! by code of its own. But an engine that gives outputs for such a model does not look at all: of one rule that is one cause, whatever
-//! the operator.
+//! Where a model is not valid, the rule and the operator in whose use that is broken are at fault together: each
+//! operator is checked by code of its own. But an engine that gives outputs for such a model does not look at all: of
+//! one rule that is one cause, whatever the operator.
 //!
 //! The result does not depend on the order of the findings.
 

@@ -23,8 +23,8 @@ pub struct Expected<'a> {
 }
 
 impl Expected<'_> {
-    /// Whether an answer has an output of another shape, or lacks one. What an engine computes in explains digits and an output's dtype, and
-    /// neither of these.
+    /// Whether an answer has an output of another shape, or lacks one. What an engine computes in explains digits and
+    /// an output's dtype, and neither of these.
     pub fn has_other_shapes(&self, outcome: &Outcome) -> bool {
         let Outcome::Outputs(outputs) = outcome else { return false };
         self.names.iter().zip(self.outputs).filter(|(_, reference)| !reference.is_open).any(

@@ -85,7 +85,8 @@ impl Assessment {
     }
 }
 
-/// What can be said of an answer whose bounds say nothing: those of a deep network are wider than its values, or than all numbers.
+/// What can be said of an answer whose bounds say nothing: those of a deep network are wider than its values, or than
+/// all numbers.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Afar {
     /// The outputs with elements that are further off than good implementations are.

@@ -50,15 +50,15 @@ fn first_sentence(message: &str) -> String {
 const UNNAMED: &str = "ode  (";
 const NAMED: &str = "ode \u{2039}name\u{203a} (";
 
-/// What a message says of the node that failed. ONNX Runtime says of a node in a branch or a loop what it says of any, behind the same
-/// words about the node that has the body.
+/// What a message says of the node that failed. ONNX Runtime says of a node in a branch or a loop what it says of any,
+/// behind the same words about the node that has the body.
 fn innermost(message: &str) -> &str {
     const FAILED: &str = "Non-zero status code returned while running ";
     message.rfind(FAILED).filter(|_| message.starts_with(FAILED)).map_or(message, |at| &message[at..])
 }
 
-/// A normalised message in which nodes that are called as exporters call them, by operator and number, have the name that nodes have
-/// where nothing is made of it: `Node (Add_7)` is `Node (n7)`.
+/// A normalised message in which nodes that are called as exporters call them, by operator and number, have the name
+/// that nodes have where nothing is made of it: `Node (Add_7)` is `Node (n7)`.
 fn without_numbered_names(message: &str) -> String {
     const OPENS: &str = "Node (";
     const NUMBER: &str = "_\u{2039}n\u{203a}";

@@ -123,16 +123,17 @@ impl ErrorShape {
 pub struct Culprit {
     /// Its ONNX name; of a form of programs, `form` and its name.
     pub operator: String,
-    /// The dtype of its first operand, and of a narrow one behind it: `f32,i4` of what casts to the dtype of another operand. Of a form, that
-    /// of what it is about.
+    /// The dtype of its first operand, and of a narrow one behind it: `f32,i4` of what casts to the dtype of another
+    /// operand. Of a form, that of what it is about.
     pub dtype: String,
     /// What is remarkable about the operands' shapes.
     pub shapes: String,
     /// Whether the operator alone shows the fault; otherwise it is the first to diverge within the graph, or gives
     /// alone the wrong type that a later operator fails on.
     pub alone: bool,
-    /// Whether it gives that wrong type, and with the right one in its place the graph is right. Files of earlier versions do not say so of
-    /// refusals and panics, of which all that an operator is to blame for in its graph are of this kind.
+    /// Whether it gives that wrong type, and with the right one in its place the graph is right. Files of earlier
+    /// versions do not say so of refusals and panics, of which all that an operator is to blame for in its graph are of
+    /// this kind.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_reason: bool,
 }
@@ -240,9 +241,9 @@ impl std::fmt::Display for Core {
 
 /// A finding's identity.
 ///
-/// There are two forms of it. The second is what its case was reduced to ([`Core`]), or the rule that is broken in a use of an operator
-/// ([`Broken`](crate::verdict::Broken)). The first, the operator at fault and what the whole case shows, is that of findings which are
-/// not reduced, and the one that lists of known findings were written in.
+/// There are two forms of it. The second is what its case was reduced to ([`Core`]), or the rule that is broken in a
+/// use of an operator ([`Broken`](crate::verdict::Broken)). The first, the operator at fault and what the whole case
+/// shows, is that of findings which are not reduced, and the one that lists of known findings were written in.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Signature(String);
@@ -260,7 +261,8 @@ impl Signature {
         Self::of(finding, &format!("{core}{context}"), &told(&core.symptom))
     }
 
-    /// The signature with `*` for the dtype, as lists of known findings write what is so on others too; `None` where it names no dtype.
+    /// The signature with `*` for the dtype, as lists of known findings write what is so on others too; `None` where it
+    /// names no dtype.
     pub fn of_every_dtype(finding: &Finding) -> Option<Self> {
         let mut open = finding.clone();
         let named =

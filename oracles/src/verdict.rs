@@ -138,8 +138,8 @@ pub struct Finding {
 pub struct Broken {
     /// The rule's name.
     pub rule: String,
-    /// The operator, where the rule is broken in a use of one: each operator is checked by code of its own, so that two of them are
-    /// two causes. `None` where what is broken has nothing to do with operators.
+    /// The operator, where the rule is broken in a use of one: each operator is checked by code of its own, so that two
+    /// of them are two causes. `None` where what is broken has nothing to do with operators.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub operator: Option<String>,
 }
@@ -251,8 +251,9 @@ impl Finding {
         self.check.as_ref().filter(|check| !is_alone || check.oracle == ROUND_TRIP)
     }
 
-    /// Whether it is only the consequence of what the culprit does: a later operator refuses a wrong type, panics on it, or makes wrong
-    /// elements of it. Which operator that is, in which words and how far they are off, is the case's and not the fault's.
+    /// Whether it is only the consequence of what the culprit does: a later operator refuses a wrong type, panics on
+    /// it, or makes wrong elements of it. Which operator that is, in which words and how far they are off, is the
+    /// case's and not the fault's.
     pub fn is_consequence(&self) -> bool {
         let Some(culprit) = self.culprit.as_ref().filter(|culprit| !culprit.alone && !culprit.is_form())
         else {

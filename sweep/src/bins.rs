@@ -13,7 +13,8 @@ const SHARED: i32 = 8;
 /// The number of stretches on each side that have a length, from the smallest magnitudes to the largest of an f64.
 const SIDE: i32 = 1 + (1024 - FINE) / SHARED + 2 * FINE * PARTS + (1074 - FINE) / SHARED + 1;
 
-/// The stretch of an argument, from left to right: 0 for zeros, negative for negative numbers. Infinities and NaN are in the last.
+/// The stretch of an argument, from left to right: 0 for zeros, negative for negative numbers. Infinities and NaN are
+/// in the last.
 pub fn place(argument: f64) -> i32 {
     if argument == 0.0 {
         return 0;

@@ -150,9 +150,9 @@ fn filled(operands: &[(usize, Operand)], fill: Fill, hazards: &[Hazard], stream:
     }
 }
 
-/// At most so many of some rows, in order: one of each stretch of as many, at a place in it that differs from stretch to stretch. Where
-/// rows are pairs, and the second numbers come again and again, every one of them is among the chosen: one row in sixteen would have
-/// the same of sixteen numbers each time.
+/// At most so many of some rows, in order: one of each stretch of as many, at a place in it that differs from stretch
+/// to stretch. Where rows are pairs, and the second numbers come again and again, every one of them is among the
+/// chosen: one row in sixteen would have the same of sixteen numbers each time.
 pub(crate) fn spread(rows: usize, most: usize) -> Vec<usize> {
     /// Multiples of the golden ratio leave no large gap, however many there are.
     const GOLDEN: f64 = 0.618_034;

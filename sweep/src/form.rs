@@ -20,8 +20,8 @@ pub enum PartForm {
     Lengths,
     /// One that works element by element, on shapes about the sizes of vectors, groups and dispatches, and of high ranks.
     Shapes,
-    /// One that works element by element and reads two operands or more, on operands of different shapes, one of which is repeated
-    /// along axes of the other.
+    /// One that works element by element and reads two operands or more, on operands of different shapes, one of which
+    /// is repeated along axes of the other.
     Broadcast,
     /// Any other, on operands and attributes as campaigns draw them, in growing sizes.
     Drawn,

@@ -166,8 +166,8 @@ pub fn next_to(dtype: DType, others: &Numbers, choices: &mut Choices) -> Numbers
     }
 }
 
-/// The edges of a dtype: zeros, denormals, the ends, ties, what is next to powers of two; and the ends of a domain, with what is next
-/// to them.
+/// The edges of a dtype: zeros, denormals, the ends, ties, what is next to powers of two; and the ends of a domain,
+/// with what is next to them.
 pub fn edges(dtype: DType, domain: &[f64]) -> Numbers {
     match dtype.float() {
         Some(format) => Numbers::Real(float_edges(format, domain)),
@@ -178,8 +178,8 @@ pub fn edges(dtype: DType, domain: &[f64]) -> Numbers {
 /// Powers of two next to which formats, integers or intermediate results end.
 const ENDS: [i32; 16] = [-24, -12, -1, 0, 1, 7, 8, 11, 15, 16, 23, 24, 31, 32, 63, 64];
 
-/// Where functions are flat, fold their argument, or go beyond a format: logarithms of largest and least numbers, and arguments for
-/// which a range reduction loses its digits.
+/// Where functions are flat, fold their argument, or go beyond a format: logarithms of largest and least numbers, and
+/// arguments for which a range reduction loses its digits.
 const TURNS: [f64; 14] = [0.1, 5.5, 9.0, 11.1, 17.3, 20.0, 88.0, 88.73, 89.5, 104.0, 709.8, 745.2, 1e5, 1e22];
 
 /// Halves, which ties to even and ties away round differently.

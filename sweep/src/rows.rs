@@ -226,8 +226,8 @@ pub struct Line {
 pub struct Counts {
     /// How many elements there are.
     pub elements: u64,
-    /// How many of them the bounds say something of. Of the others nothing is told but that they are there: errors that a long sum or a
-    /// near-cancellation may have are as large as the value.
+    /// How many of them the bounds say something of. Of the others nothing is told but that they are there: errors that
+    /// a long sum or a near-cancellation may have are as large as the value.
     #[serde(default)]
     pub judged: u64,
     /// The share of the elements that are exactly the reference's. Only elements that can be judged count;

@@ -1,5 +1,5 @@
-//! A sweep on disk: what it is, then a line for each part, in the order of the parts. A sweep that was killed goes on behind its last
-//! whole line.
+//! A sweep on disk: what it is, then a line for each part, in the order of the parts. A sweep that was killed goes on
+//! behind its last whole line.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Seek, SeekFrom, Write};

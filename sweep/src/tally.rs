@@ -84,8 +84,8 @@ pub struct Worst {
     pub element: usize,
     /// The operands' elements, where the operator works element by element, and its attributes.
     pub at: String,
-    /// What the reference has, what the backend has, how far off the tight tier and the specification allow: as text, as any may be
-    /// infinite.
+    /// What the reference has, what the backend has, how far off the tight tier and the specification allow: as text,
+    /// as any may be infinite.
     pub expected: String,
     /// What the backend has.
     pub actual: String,

@@ -1,8 +1,9 @@
 //! The tight tier: what good implementations reach, within the liberties that a specification gives.
 //!
 //! The specification of a shading language grants far more than drivers use: of a sine, 2⁻¹¹. What lies between a good builtin
-//! and that is no bug, but its author wants to know. Nor is an error that grows with the length of a sum, where roundings mostly cancel:
-//! the tier of campaigns ([`interp::spread`]) says how far. **This is the one place that says what counts as good.**
+//! and that is no bug, but its author wants to know. Nor is an error that grows with the length of a sum, where
+//! roundings mostly cancel: the tier of campaigns ([`interp::spread`]) says how far. **This is the one place that says
+//! what counts as good.**
 
 use harness::evaluated::Evaluated;
 use harness::target::Target;
@@ -10,9 +11,9 @@ use interp::{Accumulators, Bounded, Error, Limits, Profile, Taps, Tier, evaluate
 use ir::Tensor;
 use ops::Model;
 
-/// A profile [at its best](Profile::at_its_best), without the liberties to go wrong far from 1: to divide by moderate numbers alone,
-/// to take a remainder by its formula, and to give anything for an infinity or NaN. Users call it a bug where the result is a
-/// number.
+/// A profile [at its best](Profile::at_its_best), without the liberties to go wrong far from 1: to divide by moderate
+/// numbers alone, to take a remainder by its formula, and to give anything for an infinity or NaN. Users call it a bug
+/// where the result is a number.
 pub fn profile(of: &Profile) -> Profile {
     let Profile { moderate_divisors, remainder_by_formula, nonfinite_is_indeterminate, .. } = Profile::TIGHT;
     Profile {
@@ -96,9 +97,9 @@ impl Reference {
     }
 }
 
-/// No element is further off than good implementations are: errors of long sums cancel. None is further off than is specified: a good
-/// builtin in f32 whose result is rounded may be further off than one that is specified in halves. Of what is open to them too, no number
-/// is right.
+/// No element is further off than good implementations are: errors of long sums cancel. None is further off than is
+/// specified: a good builtin in f32 whose result is rounded may be further off than one that is specified in halves. Of
+/// what is open to them too, no number is right.
 fn narrow(bounded: &mut Bounded, limits: &Limits, specified: &Bounded) {
     for (i, error) in bounded.error.iter_mut().enumerate().filter(|(_, error)| error.is_finite()) {
         *error = error.min(limits.at(i)).min(specified.error_at(i));

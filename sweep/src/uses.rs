@@ -89,8 +89,8 @@ impl Use {
         each.join(", ")
     }
 
-    /// This use, before it the one with defaults in place of its attributes, and behind it those on other dtypes and on the first two
-    /// operands alone.
+    /// This use, before it the one with defaults in place of its attributes, and behind it those on other dtypes and on
+    /// the first two operands alone.
     fn with_others(self) -> Vec<Self> {
         let plain = Op::from_attributes(self.op.spec(), &Attributes::new());
         let plain = plain.map(|op| Self { op, ..self.clone() });

@@ -1,5 +1,5 @@
-//! Drivers that get something wrong: between our kernels and the device, the text of a shader is rewritten. A sweep sees each, in the
-//! row of the operator and the adapter.
+//! Drivers that get something wrong: between our kernels and the device, the text of a shader is rewritten. A sweep
+//! sees each, in the row of the operator and the adapter.
 //!
 //! The list was written before it was first run.
 
@@ -227,8 +227,8 @@ impl Fault {
         }
     }
 
-    /// What a sweep says of the right driver, of one with the fault, and of both beside each other; and how many shaders the latter
-    /// gets wrong.
+    /// What a sweep says of the right driver, of one with the fault, and of both beside each other; and how many
+    /// shaders the latter gets wrong.
     fn swept(&self, right: Gpu, mut planted: Gpu) -> (Rows, usize) {
         let rewritten = Arc::new(AtomicUsize::new(0));
         let (count, reads, makes) = (Arc::clone(&rewritten), self.reads, self.makes);

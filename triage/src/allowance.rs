@@ -69,8 +69,9 @@ pub(crate) fn allowed(
     suspect.allowed(target, unseen, outcome, &trial.evaluated)
 }
 
-/// The verdict after what a target says of itself. A user may run what it says that it lacks: then wrong numbers and refusals are excused;
-/// faults and other shapes are not, but for a dtype that it does not say that it takes. Of the model's nodes it does not see some.
+/// The verdict after what a target says of itself. A user may run what it says that it lacks: then wrong numbers and
+/// refusals are excused; faults and other shapes are not, but for a dtype that it does not say that it takes. Of the
+/// model's nodes it does not see some.
 fn declared(
     target: &Target,
     model: &Model,
@@ -92,8 +93,9 @@ fn declared(
 }
 
 impl Suspect<'_> {
-    /// The verdict on a target that was asked without a campaign's care for what it lacks: by a user, on a model of his own or a saved one. After
-    /// what the target says of itself there are the allowances of campaigns. Of the model's nodes the target does not see some.
+    /// The verdict on a target that was asked without a campaign's care for what it lacks: by a user, on a model of his
+    /// own or a saved one. After what the target says of itself there are the allowances of campaigns. Of the model's
+    /// nodes the target does not see some.
     pub fn allowed(
         &self,
         target: &Target,

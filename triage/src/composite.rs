@@ -69,14 +69,14 @@ fn groups(body: &Body, is_composite: &dyn Fn(usize) -> bool) -> Vec<Vec<usize>> 
     all.into_values().filter(|group| group.iter().any(|&at| is_composite(at))).collect()
 }
 
-/// Each group of the main graph alone, in the order of the graph. A group is left out if the reference has no value for one of its
-/// operands.
+/// Each group of the main graph alone, in the order of the graph. A group is left out if the reference has no value for
+/// one of its operands.
 pub(crate) fn composites(program: &Program, inputs: &BTreeMap<String, Datum>) -> Vec<Composite> {
     composites_with(program, inputs, &|_| false, &|_| true)
 }
 
-/// Each group of the main graph alone, as [`composites`] gives them. `is_written_out` tells of further nodes, by their positions, that import
-/// writes out for these inputs; `is_wanted` which of the results are.
+/// Each group of the main graph alone, as [`composites`] gives them. `is_written_out` tells of further nodes, by their
+/// positions, that import writes out for these inputs; `is_wanted` which of the results are.
 pub(crate) fn composites_with(
     program: &Program,
     inputs: &BTreeMap<String, Datum>,
@@ -153,8 +153,8 @@ fn alone(
     Some(Composite { name: names.join(" + "), nodes: group, types, problem })
 }
 
-/// The results of some nodes of a body by which they are seen: the tensors, or where there are none what no other of the nodes reads; of
-/// these the ones that are wanted, if any are.
+/// The results of some nodes of a body by which they are seen: the tensors, or where there are none what no other of
+/// the nodes reads; of these the ones that are wanted, if any are.
 fn seen(nodes: &[&Node], is_wanted: &dyn Fn(ValueId) -> bool) -> Vec<ValueId> {
     let results = nodes.iter().flat_map(|node| {
         let results = node.outputs.iter().enumerate();
@@ -238,8 +238,8 @@ pub(crate) fn constants(program: &Program) -> Vec<Type> {
     read.filter_map(|value| onnx::tensor::type_of(&constant(value)?.tensor).ok()).collect()
 }
 
-/// Whether an attribute says what the shapes of operands say too. It is no part of a name: nobody leaves it out to be rid of a fault, and
-/// engines differ in whether they ask for it.
+/// Whether an attribute says what the shapes of operands say too. It is no part of a name: nobody leaves it out to be
+/// rid of a fault, and engines differ in whether they ask for it.
 fn is_said_twice(attribute: &Attribute) -> bool {
     attribute.rest.name() == "hidden_size"
 }

@@ -1,7 +1,7 @@
 //! The first operator to diverge within a graph.
 //!
-//! Where no operator fails alone, the graph runs once more with every value as an [output](crate::tapped). Where nothing is off then, it
-//! runs without taps again, as what it showed may come and go.
+//! Where no operator fails alone, the graph runs once more with every value as an [output](crate::tapped). Where
+//! nothing is off then, it runs without taps again, as what it showed may come and go.
 
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
@@ -14,8 +14,8 @@ use crate::blame::{Blamed, Whole};
 use crate::tapped::{self, Parts, Tapped};
 use harness::isolate::Isolated;
 
-/// How often a graph runs again before it is said that taps hide what is wrong with it. Once is not enough: what comes and goes may be seen
-/// in half of all runs.
+/// How often a graph runs again before it is said that taps hide what is wrong with it. Once is not enough: what comes
+/// and goes may be seen in half of all runs.
 const AGAIN: usize = 3;
 
 impl Whole<'_> {

@@ -1,9 +1,9 @@
 //! Which operators are to blame for what is suspect.
 //!
-//! An answer with suspect elements is taken apart as a wrong one is ([`crate::blame`]): the operators that a suspect output depends
-//! on run alone, on the operands that the reference has for them. Those that are suspect alone are to blame, all of them; of these
-//! nothing is reduced. Where there are none, what the engine makes of the whole is suspect, and nobody in particular. One that is
-//! wrong alone, where the graph hides it, is a finding as any other.
+//! An answer with suspect elements is taken apart as a wrong one is ([`crate::blame`]): the operators that a suspect
+//! output depends on run alone, on the operands that the reference has for them. Those that are suspect alone are to
+//! blame, all of them; of these nothing is reduced. Where there are none, what the engine makes of the whole is
+//! suspect, and nobody in particular. One that is wrong alone, where the graph hides it, is a finding as any other.
 
 use ops::Graph;
 use oracles::{Assessment, Culprit, Doubt, Expected};

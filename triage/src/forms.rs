@@ -1,4 +1,5 @@
-//! The forms of a program (branches, loops, computed parameters, sizes that are not said), and the program with one of them undone.
+//! The forms of a program (branches, loops, computed parameters, sizes that are not said), and the program with one of
+//! them undone.
 //!
 //! Where a target is wrong about a program and right about the model that it leads to, a form is to blame: the one without
 //! which it is right.
@@ -117,8 +118,8 @@ impl ProgramForm {
     }
 }
 
-/// What a model has that is written in a form which a finding is named after, such as `form If` or `form parameter of Pad`; `None` for what
-/// is no form.
+/// What a model has that is written in a form which a finding is named after, such as `form If` or `form parameter of
+/// Pad`; `None` for what is no form.
 pub fn meaning(name: &str) -> Option<&'static str> {
     let is_it = |form: &ProgramForm| {
         name.strip_prefix(form.name()).is_some_and(|rest| rest.is_empty() || rest.starts_with(" of "))
@@ -168,8 +169,8 @@ pub(crate) fn lead(program: &Program, inputs: &BTreeMap<String, Datum>) -> Resul
 pub(crate) struct Undone {
     /// The form.
     pub(crate) form: ProgramForm,
-    /// What the form is about in the main graph of the program that has it: what its node gives, or what comes in by it. `None` for what
-    /// stands in a body, where no value can be looked at.
+    /// What the form is about in the main graph of the program that has it: what its node gives, or what comes in by
+    /// it. `None` for what stands in a body, where no value can be looked at.
     pub(crate) about: Option<ValueId>,
     /// The program without it, which computes the same for the inputs at hand.
     pub(crate) program: Program,

@@ -4,8 +4,9 @@
 //! What it computes may hang on the values of inputs (a branch, a shape); those are drawn first and stay. The values of the
 //! others are searched, so that the model is defined on them.
 //!
-//! Some models of the world say of an output, or of a value between, that it has another shape than it has. Runtimes warn and go on. So
-//! where a model can be read with no sizes as it is, but without what it says of such shapes, it is run without.
+//! Some models of the world say of an output, or of a value between, that it has another shape than it has. Runtimes
+//! warn and go on. So where a model can be read with no sizes as it is, but without what it says of such shapes, it is
+//! run without.
 
 mod given;
 mod sizes;

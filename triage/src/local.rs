@@ -1,12 +1,13 @@
 //! Each operator of a model judged by itself, on the operands that a target itself has for it.
 //!
 //! Bounds that are carried through a deep network end up wider than its values: of its outputs they say nothing then. But a
-//! target that tells its values within the graph (every one an output) can be asked about one step at a time: given these operands,
-//! is that the result? Bounds start anew from exact operands at each, and an error is seen where it is made.
+//! target that tells its values within the graph (every one an output) can be asked about one step at a time: given
+//! these operands, is that the result? Bounds start anew from exact operands at each, and an error is seen where it is
+//! made.
 //!
-//! An engine that tells every value need not fuse operators, so what only a fusion gets wrong may not be seen: the report says whether the
-//! outputs are other ones than without taps. One that computes two operators as one all the same, and the value between them besides, is
-//! judged by both together, where it is right about the second alone.
+//! An engine that tells every value need not fuse operators, so what only a fusion gets wrong may not be seen: the
+//! report says whether the outputs are other ones than without taps. One that computes two operators as one all the
+//! same, and the value between them besides, is judged by both together, where it is right about the second alone.
 
 mod as_written;
 mod told;
@@ -64,8 +65,8 @@ pub struct Subject {
     written_out: BTreeSet<(BodyPath, usize)>,
     /// The program's composite operators, each alone, once they were needed.
     composites: OnceCell<Vec<Composite>>,
-    /// The operators that nobody here knows. Nothing is said of them, and end to end nothing of what follows from them; what reads their
-    /// results is judged on numbers that stand for these.
+    /// The operators that nobody here knows. Nothing is said of them, and end to end nothing of what follows from them;
+    /// what reads their results is judged on numbers that stand for these.
     pub unknown: BTreeSet<String>,
     /// What did not run for these inputs. Nothing is said of the operators in it.
     pub not_run: Vec<NotRun>,

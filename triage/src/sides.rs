@@ -15,8 +15,9 @@ use crate::forms::{Forms, lead};
 /// The names of the attributes.
 const SIDES: [&str; 2] = ["then_branch", "else_branch"];
 
-/// The program with constants for each side of an If of the main graph that is not taken and that does not fit: is not valid, or gives
-/// other types than it declares, or than the side does that is taken. `None` where there are no such constants.
+/// The program with constants for each side of an If of the main graph that is not taken and that does not fit: is not
+/// valid, or gives other types than it declares, or than the side does that is taken. `None` where there are no such
+/// constants.
 pub(crate) fn fitted(program: Program, inputs: &BTreeMap<String, Datum>) -> Option<Program> {
     let ifs = |program: &Program| -> Vec<usize> {
         let nodes = program.main.body.nodes.iter().enumerate();

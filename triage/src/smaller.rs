@@ -1,7 +1,8 @@
 //! A smaller case that shows a finding, to be saved beside the case that it was found in.
 //!
-//! Naming reduces a finding as far as its name needs ([`crate::peel`]). What has its name from blame alone, as the forms of programs have,
-//! is reduced only where its case is saved: under that name, as `reduce` does it, and within as many tries.
+//! Naming reduces a finding as far as its name needs ([`crate::peel`]). What has its name from blame alone, as the
+//! forms of programs have, is reduced only where its case is saved: under that name, as `reduce` does it, and within as
+//! many tries.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -34,8 +35,8 @@ pub struct Smaller {
 pub struct SmallerTrial {
     /// The case; `None` where nothing smaller shows the finding.
     pub smaller: Option<Smaller>,
-    /// Whether a process that has run nothing else shows it on that case; it does not where even the whole case, by itself, does not. `None`
-    /// where that was not asked.
+    /// Whether a process that has run nothing else shows it on that case; it does not where even the whole case, by
+    /// itself, does not. `None` where that was not asked.
     pub steady: Option<bool>,
 }
 
@@ -53,8 +54,8 @@ impl Smaller {
         Ok(Some(shown.is_some_and(|shown| same_kind(&shown.finding.symptom, &self.finding.symptom))))
     }
 
-    /// The smallest case that shows a target's finding under the name that it has. The budget is a count, so that it is the same on every
-    /// machine.
+    /// The smallest case that shows a target's finding under the name that it has. The budget is a count, so that it is
+    /// the same on every machine.
     pub fn under_its_name(
         target: &Target,
         problem: Problem,

@@ -34,8 +34,8 @@ pub fn find<P: AsRef<Path>>(paths: &[P]) -> Result<Vec<PathBuf>, onnx::Error> {
     onnx::case::find(paths, &[MODEL, FILE])
 }
 
-/// A model without the defaults of inputs that have other values: how an engine takes it that makes constants of them. `None` where it has
-/// no such input, or cannot be read.
+/// A model without the defaults of inputs that have other values: how an engine takes it that makes constants of them.
+/// `None` where it has no such input, or cannot be read.
 pub fn without_overridden_defaults(model: &Bytes, set: &DataSet) -> Option<Bytes> {
     let program = decode_shared("model", model).and_then(Program::read).ok()?;
     let is_given = |name: &str| set.inputs.iter().any(|input| input.name == name);

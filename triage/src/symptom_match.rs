@@ -13,7 +13,8 @@ use worker::FaultKind;
 pub(crate) enum SymptomMatch {
     /// Nothing in common.
     Other,
-    /// Not like it, but it may be the reason for it: a wrong type, which a later operator refuses, panics on, or makes wrong elements of.
+    /// Not like it, but it may be the reason for it: a wrong type, which a later operator refuses, panics on, or makes
+    /// wrong elements of.
     Reason,
     /// Symptoms of one kind: other wrong elements, a panic at another place, the same refusal at another
     /// stage.

@@ -1,7 +1,8 @@
 //! A model end to end: is what a target gives for it right, and does it say anything that it is?
 //!
-//! Worst-case bounds that are carried through a deep network get wider than its values. An answer within such a bound is right, and so
-//! would be nearly any other: that says nothing. So beside the verdict there is for each output how wide the bound is, as a part of the value.
+//! Worst-case bounds that are carried through a deep network get wider than its values. An answer within such a bound
+//! is right, and so would be nearly any other: that says nothing. So beside the verdict there is for each output how
+//! wide the bound is, as a part of the value.
 
 use std::rc::Rc;
 use std::time::Instant;
@@ -205,8 +206,8 @@ impl Subject {
         })
     }
 
-    /// How an answer to a model stands that is too large for the reference, for this reason. Whether the model may be refused is not known
-    /// then: it may be undefined for its inputs.
+    /// How an answer to a model stands that is too large for the reference, for this reason. Whether the model may be
+    /// refused is not known then: it may be undefined for its inputs.
     fn without_reference(
         &self,
         target: &Target,
@@ -265,10 +266,10 @@ fn of_outputs(
     }
 }
 
-/// What else there is to say of an answer that is within its bounds, and not suspect there. Elements of which these say nothing, beside
-/// others that they decide, may be further off than good implementations are: then it is suspect. Where bounds are wider than the
-/// values, or all of an output is undecidable, it is no more than plausible. `None` where they say something, or where
-/// good implementations have no narrower limits either.
+/// What else there is to say of an answer that is within its bounds, and not suspect there. Elements of which these say
+/// nothing, beside others that they decide, may be further off than good implementations are: then it is suspect. Where
+/// bounds are wider than the values, or all of an output is undecidable, it is no more than plausible. `None` where
+/// they say something, or where good implementations have no narrower limits either.
 pub fn unproved(
     outcome: &Outcome,
     expected: &Expected<'_>,

@@ -1,8 +1,8 @@
 //! How often value search finds values on which everything is defined, and what it costs: `cargo xtask values`.
 //!
-//! Each model is generated once, with every operator on, and searched once: nothing is drawn again, but where there are no values operands become inputs.
-//! Time is that of
-//! this thread's processor where the system tells it (Linux), else that of the clock.
+//! Each model is generated once, with every operator on, and searched once: nothing is drawn again, but where there are
+//! no values operands become inputs. Time is that of this thread's processor where the system tells it (Linux), else
+//! that of the clock.
 
 use std::collections::BTreeMap;
 use std::time::Instant;

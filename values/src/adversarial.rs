@@ -277,8 +277,8 @@ fn plans(
     rng: &mut impl Rng,
 ) -> Vec<Intent> {
     let record = Record::new(PLACES);
-    // Those with the largest keys, these first. A key is the largest of as many numbers as the operator's weight: what is drawn so is
-    // drawn by weight, and nothing twice.
+    // Those with the largest keys, these first. A key is the largest of as many numbers as the operator's weight: what
+    // is drawn so is drawn by weight, and nothing twice.
     let mut chosen: Vec<(f64, Intent)> = Vec::new();
     let mut visit = 0;
     invert::run(model, tensors, free, &record, &mut |v| {

@@ -66,8 +66,8 @@ pub(crate) struct Aimed {
     pub weight: u32,
 }
 
-/// How often an edge is taken that an operator states of itself, where those that its operands have by their dtypes are taken once
-/// all together: these every operator meets.
+/// How often an edge is taken that an operator states of itself, where those that its operands have by their dtypes are
+/// taken once all together: these every operator meets.
 const STATED: u32 = 3;
 
 /// How often infinities and NaN are, where not every profile has to promise something.

@@ -94,8 +94,8 @@ impl Undo {
             Self::Power(c) => plain::pow(t.real(), c),
             Self::Fun(f) => inverse(f, t.real()),
         };
-        // A wanted NaN stays one, and the same one: what bits a calculation leaves is up to the compiler. Another that arises says
-        // that there is no such number.
+        // A wanted NaN stays one, and the same one: what bits a calculation leaves is up to the compiler. Another that
+        // arises says that there is no such number.
         let real = if real.is_nan() { f64::NAN } else { real };
         (real.is_finite() || !t.real().is_finite()).then_some(Number::Real(real))
     }

@@ -119,8 +119,8 @@ fn once(
 const STARTS: [draw::Tamer; 4] =
     [draw::Tamer::Not, draw::Tamer::Positive, draw::Tamer::Small, draw::Tamer::Not];
 
-/// The share of models whose values are sought where every profile promises something. On the others an angle is what it is: a device
-/// that has WGSL's word alone is not judged there, and others are.
+/// The share of models whose values are sought where every profile promises something. On the others an angle is what
+/// it is: a device that has WGSL's word alone is not judged there, and others are.
 const PROMISED: f64 = 0.85;
 
 /// Into how many such parts the runs of a search are divided: it is no loss where the first part does not find such values.

@@ -233,8 +233,8 @@ fn undefined_at(
         Data::Real(a) => a.iter().any(|x| x.is_infinite()),
         Data::Int(_) => false,
     };
-    // What is searched for is finite: an infinite operand is a constant of the model's own, such as the mask of an attention, or comes
-    // from one.
+    // What is searched for is finite: an infinite operand is a constant of the model's own, such as the mask of an
+    // attention, or comes from one.
     let is_inherited = LazyCell::new(|| v.operands.iter().flatten().any(|data| is_infinite(data)));
     let infinite = |data: &Data<Plain<'_>>| match data {
         Data::Real(a) if asked != Results::Any => {

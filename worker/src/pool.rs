@@ -99,8 +99,8 @@ impl Worker {
     }
 
     /// Runs cases, one after the other, each as [`Worker::run`] does. Small ones are sent together, so that parent and worker
-    /// wake each other less often. If something goes wrong among them, those without an answer run one by one. One that hangs gets less
-    /// time to do so again in a fresh process, and those after it get as much.
+    /// wake each other less often. If something goes wrong among them, those without an answer run one by one. One that
+    /// hangs gets less time to do so again in a fresh process, and those after it get as much.
     pub fn run_all(&mut self, cases: &[Case], after_hang: Duration) -> Result<Vec<Run>, WorkerError> {
         let mut runs = Vec::with_capacity(cases.len());
         while runs.len() < cases.len() {
@@ -136,7 +136,8 @@ impl Worker {
         Ok(runs)
     }
 
-    /// The answer to a case that is not sent, because the worker does not know a dtype or a kind of value in it, or takes no files.
+    /// The answer to a case that is not sent, because the worker does not know a dtype or a kind of value in it, or
+    /// takes no files.
     fn unheard_of(&self, case: &Case) -> Option<Run> {
         let unknown = self.unknown_dtype(case).or_else(|| self.unknown_kind(case));
         let unknown = unknown.map(|what| format!("it does not name {what} in its hello"));
@@ -371,8 +372,9 @@ impl Pool {
         ran
     }
 
-    /// Ends what is begun from now on and still runs at a moment, as if it had used up its time. From then on a time-out says nothing
-    /// of a case: [`Pool::has_cut`] tells whether there was one. `None` lets cases have all their time.
+    /// Ends what is begun from now on and still runs at a moment, as if it had used up its time. From then on a
+    /// time-out says nothing of a case: [`Pool::has_cut`] tells whether there was one. `None` lets cases have all their
+    /// time.
     pub fn end_at(&self, end: Option<Instant>) {
         *self.end.lock().unwrap_or_else(PoisonError::into_inner) = end;
         self.has_cut.fetch_and(end.is_some(), Ordering::Relaxed);

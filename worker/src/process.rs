@@ -108,8 +108,9 @@ impl Process {
     }
 
     /// Runs the first of some cases, as many as are sent together: at least one, and the next ones while all requests fit
-    /// into the pipe. None is waited for beyond `end`. After a failure the process is of no use any more: [`Process::end`] it. Where
-    /// it is an error, no request could be made of a case: nothing was sent, and the process is as it was.
+    /// into the pipe. None is waited for beyond `end`. After a failure the process is of no use any more:
+    /// [`Process::end`] it. Where it is an error, no request could be made of a case: nothing was sent, and the process
+    /// is as it was.
     pub(super) fn run(
         &mut self,
         cases: &[Case],

@@ -221,11 +221,12 @@ pub struct Description {
     /// nothing.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub repeats: bool,
-    /// Whether a value that comes for an input with a default takes the place of that. To one where it does not, a model is sent without
-    /// the default.
+    /// Whether a value that comes for an input with a default takes the place of that. To one where it does not, a
+    /// model is sent without the default.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub overrides_defaults: bool,
-    /// Whether it takes a model that has tensor data in files beside it. One that is too large for a message comes in no other way.
+    /// Whether it takes a model that has tensor data in files beside it. One that is too large for a message comes in
+    /// no other way.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub files: bool,
     /// The levels at which it can also write the optimised model, read it again and run that. A request for this
@@ -241,8 +242,8 @@ const FIRST: DTypes = DTypes::IR4;
 pub const WRITTEN: &str = "+written";
 
 impl Description {
-    /// Why nothing can be asked of such an engine. Single names that this program does not know are those of a later one; but without
-    /// a dtype and a level there is no case.
+    /// Why nothing can be asked of such an engine. Single names that this program does not know are those of a later
+    /// one; but without a dtype and a level there is no case.
     pub fn useless(&self) -> Option<String> {
         if self.all_levels().next().is_none() {
             return Some("its hello names no level in `levels`".to_owned());

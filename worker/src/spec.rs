@@ -55,8 +55,9 @@ const KINDS: [AdapterKind; 3] = [
 
 impl EngineSpec {
     /// The worker that a name on the command line stands for: an engine that is built into this executable, an adapter in
-    /// the folder `adapters` of the working directory, of what [`HOME_VARIABLE`] says or of the checkout in which this executable was built, or `cmd:` and the command line of a runner, with quotes as in a POSIX shell. What stands behind an `@`
-    /// says on which device a built-in engine runs, and is the engine's to read.
+    /// the folder `adapters` of the working directory, of what [`HOME_VARIABLE`] says or of the checkout in which this
+    /// executable was built, or `cmd:` and the command line of a runner, with quotes as in a POSIX shell. What stands
+    /// behind an `@` says on which device a built-in engine runs, and is the engine's to read.
     pub fn parse(name: &str, built_in: &[&str]) -> Result<Self, WorkerError> {
         if let Some(line) = name.strip_prefix("cmd:") {
             let mut words = shlex::split(line).unwrap_or_default().into_iter();
@@ -104,8 +105,8 @@ impl EngineSpec {
 /// The folder that cargo builds programs in, in a checkout.
 const TARGET: &str = "target";
 
-/// Where adapters may be: the working directory, what [`HOME_VARIABLE`] says, and the checkout in which this executable was built. Of other
-/// folders around it nothing is run: anybody may write to some.
+/// Where adapters may be: the working directory, what [`HOME_VARIABLE`] says, and the checkout in which this executable
+/// was built. Of other folders around it nothing is run: anybody may write to some.
 fn checkouts() -> impl Iterator<Item = PathBuf> {
     let said = std::env::var_os(HOME_VARIABLE).map(PathBuf::from);
     let program = std::env::current_exe().ok();

@@ -100,8 +100,8 @@ pub(super) fn claim_stdio() -> io::Result<(io::Stdin, io::Stdout)> {
     Ok((io::stdin(), io::stdout()))
 }
 
-/// Makes dead children wait to be reaped. What started this program may have it otherwise (`trap '' CHLD`): then nobody could tell
-/// how a child ended, and its id could be another's when it is killed.
+/// Makes dead children wait to be reaped. What started this program may have it otherwise (`trap '' CHLD`): then nobody
+/// could tell how a child ended, and its id could be another's when it is killed.
 pub(super) fn keep_dead_children() {
     #[cfg(unix)]
     {
@@ -119,8 +119,8 @@ pub(super) fn keep_dead_children() {
     }
 }
 
-/// Makes a file that grows beyond what this process may write (`ulimit -f`) an error of the write, like a full disk, and not the end of the
-/// process without a word. What it starts is not affected.
+/// Makes a file that grows beyond what this process may write (`ulimit -f`) an error of the write, like a full disk,
+/// and not the end of the process without a word. What it starts is not affected.
 pub fn outlive_size_limit() {
     #[cfg(unix)]
     {

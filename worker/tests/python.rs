@@ -1,7 +1,7 @@
 //! The worker's side of the protocol in Python: `adapters/protocol.py`.
 //!
-//! These tests need `python3` and nothing else: numpy and the like are stand-ins. Where there is no `python3`, nothing is tested, and the
-//! tests say so.
+//! These tests need `python3` and nothing else: numpy and the like are stand-ins. Where there is no `python3`, nothing
+//! is tested, and the tests say so.
 #![cfg(unix)]
 
 use std::fs;

@@ -230,7 +230,8 @@ fn account_for(report: &Report, injected: &Injected, counted: &Counts, cases: u6
         match shows {
             Shows::Answer => {}
             Shows::LateFault => late += count,
-            // What is left of a case once its fault is named runs as well, and misbehaves at the same rates: findings may be more.
+            // What is left of a case once its fault is named runs as well, and misbehaves at the same rates: findings
+            // may be more.
             Shows::WrongType | Shows::Rejected | Shows::Fault(..) => {
                 ensure!(count <= shown, "{}: {count} injected, {shown} verdicts", names.join(", "));
                 wrong += count;
@@ -241,7 +242,8 @@ fn account_for(report: &Report, injected: &Injected, counted: &Counts, cases: u6
         }
     }
     ensure!(tally.bug == wrong, "{wrong} cases were to be wrong, and {} are", tally.bug);
-    // No case comes after the last one of a process, and what a process has in store when it is ended for a fault is not looked at.
+    // No case comes after the last one of a process, and what a process has in store when it is ended for a fault is
+    // not looked at.
     let told: u64 = report.late_faults.values().flat_map(BTreeMap::values).sum();
     ensure!(late <= 2 * told, "{late} cases were to break the next one, and {told} late faults are told");
     Ok(())

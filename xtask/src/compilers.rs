@@ -1,8 +1,8 @@
 //! Our shaders through naga and through Tint, on one driver: what differs is a compiler's.
 //!
-//! The launches of a small sweep run on our own backend (wgpu, whose compiler is naga), each alone, and are repeated by Dawn (whose
-//! compiler is Tint) in Node.js, with the same memory. It needs `scripts/node-env` and an adapter that both take, so CI does not
-//! run it.
+//! The launches of a small sweep run on our own backend (wgpu, whose compiler is naga), each alone, and are repeated by
+//! Dawn (whose compiler is Tint) in Node.js, with the same memory. It needs `scripts/node-env` and an adapter that both
+//! take, so CI does not run it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufReader, Read, Write};

@@ -6,11 +6,11 @@
 //! cargo bench -p onnxsmith-backends --features ort --bench engines -- --on cpu,cpu:plain,wgpu@llvmpipe --write
 //! ```
 //!
-//! A model goes the way that it goes in a campaign: ONNX's bytes to a worker process, which reads them, runs them and answers. The
-//! seconds are those that the worker tells, so that loading the model counts and the pipe does not. In each round every
-//! engine runs the problem once with each number of threads, one after the other: whatever else a machine does slows all of them,
-//! and what a second thread gains is told from the same minute. That is why it is no bench of `criterion`, which knows no ratio.
-//! `--write` puts the tables into `docs/performance.md`.
+//! A model goes the way that it goes in a campaign: ONNX's bytes to a worker process, which reads them, runs them and
+//! answers. The seconds are those that the worker tells, so that loading the model counts and the pipe does not. In
+//! each round every engine runs the problem once with each number of threads, one after the other: whatever else a
+//! machine does slows all of them, and what a second thread gains is told from the same minute. That is why it is no
+//! bench of `criterion`, which knows no ratio. `--write` puts the tables into `docs/performance.md`.
 
 mod problems;
 mod table;

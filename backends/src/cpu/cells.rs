@@ -1,7 +1,7 @@
 //! Elements as the bits that they take in memory.
 //!
-//! What moves elements without looking at them depends on their width alone. So it is compiled for the four widths that there are,
-//! and not for each dtype.
+//! What moves elements without looking at them depends on their width alone. So it is compiled for the four widths that
+//! there are, and not for each dtype.
 
 use std::borrow::Cow;
 

@@ -16,8 +16,8 @@ use super::element::Numeric;
 use super::error::{CpuError, Outputs};
 use super::vector::halves as vector;
 
-/// The outputs of an operator whose first operand is of 16-bit floats, by the kernel of `f32`; `None` for others, and for operators
-/// that only move elements or say how they are converted.
+/// The outputs of an operator whose first operand is of 16-bit floats, by the kernel of `f32`; `None` for others, and
+/// for operators that only move elements or say how they are converted.
 pub(super) fn in_f32(op: &Op, c: &Call<'_>) -> Option<Outputs> {
     let is_half = |dtype: DType| matches!(dtype, DType::F16 | DType::BF16);
     let is_kept = c.kernels == Kernels::Plain && has_plain(op);

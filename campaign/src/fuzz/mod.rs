@@ -69,7 +69,8 @@ pub struct Plan<'p> {
 }
 
 impl<'p> Plan<'p> {
-    /// Valid cases without an end, compared with the reference, one at a time; one of each signature is saved, and nothing is known.
+    /// Valid cases without an end, compared with the reference, one at a time; one of each signature is saved, and
+    /// nothing is known.
     pub fn of(maker: Maker<'p>, targets: Vec<Target>) -> Self {
         Self {
             maker,

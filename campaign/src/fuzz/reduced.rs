@@ -1,7 +1,7 @@
 //! What a case that is to be saved is reduced to.
 //!
-//! Reducing takes processes that have run nothing else, and some runtimes take seconds to start. So the threads that run cases do it, for
-//! what seems to be saved; what the ledger wants besides, it has to ask for itself.
+//! Reducing takes processes that have run nothing else, and some runtimes take seconds to start. So the threads that
+//! run cases do it, for what seems to be saved; what the ledger wants besides, it has to ask for itself.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};

@@ -135,7 +135,8 @@ struct ValidCase<'a> {
 }
 
 impl ValidCase<'_> {
-    /// What comes of the case on levels of one engine, which get it together, by their numbers. `first` is the number of the first.
+    /// What comes of the case on levels of one engine, which get it together, by their numbers. `first` is the number
+    /// of the first.
     fn of_levels(
         &self,
         plan: &Plan<'_>,
@@ -201,8 +202,8 @@ impl ValidCase<'_> {
     }
 }
 
-/// Whether all hangs that are found on the target of a number are known, and one is if it has hung: the case itself, or an operator of
-/// it alone.
+/// Whether all hangs that are found on the target of a number are known, and one is if it has hung: the case itself, or
+/// an operator of it alone.
 fn are_hangs_listed(plan: &Plan<'_>, target: usize, judged: &Judged, ran: &Run) -> bool {
     let hangs = || judged.told().map(|told| told.finding).filter(|finding| finding.symptom.is_hang());
     let is_told = !ran.has_hung() || hangs().next().is_some();

@@ -32,8 +32,8 @@ impl Work<'_> {
         }
     }
 
-    /// Runs the case of a number, and reduces it where it seems to be saved. `None` where the campaign was stopped meanwhile: the case
-    /// runs again. Where only its time is over, the case is cut off.
+    /// Runs the case of a number, and reduces it where it seems to be saved. `None` where the campaign was stopped
+    /// meanwhile: the case runs again. Where only its time is over, the case is cut off.
     fn one(&self, number: u64) -> Option<Counted> {
         let Self { plan, queue, .. } = self;
         let is_over = || queue.is_over();

@@ -9,8 +9,8 @@ use super::result::{Grade, Judgement};
 use super::verdict;
 use harness::target::Target;
 
-/// The judgement by outputs that are wanted and a fixed tolerance. A dtype that the target does not say that it takes excuses whatever is
-/// wrong, and one that it computes in a narrower one wrong elements.
+/// The judgement by outputs that are wanted and a fixed tolerance. A dtype that the target does not say that it takes
+/// excuses whatever is wrong, and one that it computes in a narrower one wrong elements.
 pub(super) fn fixed(
     target: &Target,
     outcome: &Outcome,

@@ -47,7 +47,8 @@ impl OracleResult {
         Self { check: answer.check, judgement }
     }
 
-    /// What it means for the whole case: nothing where the question does not apply, or has no answer on the other form of the model.
+    /// What it means for the whole case: nothing where the question does not apply, or has no answer on the other form
+    /// of the model.
     pub(super) fn weight(&self) -> Option<Judgement> {
         let judgement = self.judgement.clone()?;
         if judgement.grade != Grade::Pass && !judgement.grade.is_wrong() {

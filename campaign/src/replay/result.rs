@@ -17,8 +17,8 @@ use triage::invent::DrawnInputs;
 pub enum Grade {
     /// There are outputs, and nobody can say what is right: every element is undecidable or undefined.
     Undecidable,
-    /// Bounds say nothing, as they are wider than the values or infinite, and the elements that can be looked at are no further from the
-    /// reference than good implementations are: a deep network's answer.
+    /// Bounds say nothing, as they are wider than the values or infinite, and the elements that can be looked at are no
+    /// further from the reference than good implementations are: a deep network's answer.
     Plausible,
     /// The outputs are right.
     Pass,
@@ -30,7 +30,8 @@ pub enum Grade {
     Unsupported,
     /// The case cannot be used: a file of it is corrupt or missing, or its model is not valid.
     Broken,
-    /// Something went wrong on this side: the backend's worker does not start, or a file cannot be written. It says nothing about either.
+    /// Something went wrong on this side: the backend's worker does not start, or a file cannot be written. It says
+    /// nothing about either.
     Trouble,
     /// The outputs are wrong.
     Mismatch,

@@ -31,15 +31,16 @@ pub struct Cluster {
     /// What that case was reduced to.
     #[serde(default)]
     pub reduced: Option<PathBuf>,
-    /// Whether a process that has run nothing else shows what the first of these cases was reduced to. If it does not, models that ran
-    /// before had a part in it. `None` where nothing was reduced, or saved.
+    /// Whether a process that has run nothing else shows what the first of these cases was reduced to. If it does not,
+    /// models that ran before had a part in it. `None` where nothing was reduced, or saved.
     #[serde(default)]
     pub steady: Option<bool>,
     /// The fewest nodes of a case.
     pub nodes: usize,
     /// Where it is written up, if it is known.
     pub known: Option<String>,
-    /// The versions of the engine for which a list has it, if it is known of others than the one that ran: a fault that is still there.
+    /// The versions of the engine for which a list has it, if it is known of others than the one that ran: a fault that
+    /// is still there.
     #[serde(default)]
     pub known_in: Option<String>,
     /// The signatures that its findings had before findings were reduced, and how many have each: lists of known findings may

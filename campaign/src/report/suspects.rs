@@ -45,7 +45,8 @@ pub struct SuspectKind {
 /// A case that was saved.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SavedSuspect {
-    /// Where: as it is stored, relative to the campaign's folder; in the report of a campaign with that before it, as of findings.
+    /// Where: as it is stored, relative to the campaign's folder; in the report of a campaign with that before it, as
+    /// of findings.
     pub folder: String,
     /// The name of its content.
     pub hash: String,

@@ -1,8 +1,8 @@
 //! What a campaign is: everything its cases and verdicts follow from.
 //!
 //! Two campaigns with the same identity give the same report, but for what hangs on time and memory, and for how far findings
-//! that a list knows are reduced: `--timeout` and `--known` may be other ones when it is continued. So a campaign is continued, and
-//! parts of one are merged, only where identities agree; otherwise the message names what differs.
+//! that a list knows are reduced: `--timeout` and `--known` may be other ones when it is continued. So a campaign is
+//! continued, and parts of one are merged, only where identities agree; otherwise the message names what differs.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

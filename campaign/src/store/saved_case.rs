@@ -87,7 +87,8 @@ impl Shelf {
 }
 
 impl Shelf {
-    /// Removes what a process that was killed had saved beside a case before it stored that: it may have reduced the case otherwise.
+    /// Removes what a process that was killed had saved beside a case before it stored that: it may have reduced the
+    /// case otherwise.
     pub(crate) fn clear_beside(&self, place: &Place) -> Result<(), StoreError> {
         for folder in Beside::ALL.map(|beside| self.root.join(place.reduced(beside))) {
             match fs::remove_dir_all(&folder) {

@@ -61,8 +61,8 @@ pub(super) fn create(
     let fresh = file.with_file_name(FRESH);
     // Whoever left it was killed: the folder is locked.
     let _ = std::fs::remove_file(&fresh);
-    // An empty file is an empty database. SQLite may make none itself: it would make those that are not found where `fill` attaches
-    // them.
+    // An empty file is an empty database. SQLite may make none itself: it would make those that are not found where
+    // `fill` attaches them.
     std::fs::write(&fresh, []).map_err(StoreError::io("write", file))?;
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE;
     let made =

@@ -21,12 +21,12 @@ pub(crate) enum Known {
 pub(crate) struct Accept {
     #[command(flatten)]
     pub campaign: Campaign,
-    /// Only these signatures; `*` is any text. May be repeated. What names neither an operator nor a message is only taken where it is
-    /// named here in full.
+    /// Only these signatures; `*` is any text. May be repeated. What names neither an operator nor a message is only
+    /// taken where it is named here in full.
     #[arg(long, value_name = "SIGNATURE")]
     pub only: Vec<String>,
-    /// Write `*` for the dtype, and nothing else: for a cause that is the same on every dtype. Without it, an entry is for the one that was
-    /// met.
+    /// Write `*` for the dtype, and nothing else: for a cause that is the same on every dtype. Without it, an entry is
+    /// for the one that was met.
     #[arg(long)]
     pub every_dtype: bool,
     /// The list (TOML), which is made where there is none.

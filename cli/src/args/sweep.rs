@@ -24,8 +24,9 @@ pub(crate) struct Sweep {
     /// Only these dtypes (separated by commas).
     #[arg(long, value_delimiter = ',', value_name = "DTYPES", value_parser = dtype)]
     pub dtypes: Vec<DType>,
-    /// Only these forms: unary, pairs, several (more operands), broadcast (operands of other shapes), constants (operands that are initializers), lengths (of sums and
-    /// products), shapes, drawn (as campaigns draw them); see docs/commands.md.
+    /// Only these forms: unary, pairs, several (more operands), broadcast (operands of other shapes), constants
+    /// (operands that are initializers), lengths (of sums and products), shapes, drawn (as campaigns draw them); see
+    /// docs/commands.md.
     #[arg(long, value_delimiter = ',', value_name = "FORMS", value_parser = form)]
     pub forms: Vec<PartForm>,
     /// How many numbers of a dtype that has more than 65,536; `full` is 2²², `all` is every f32.

@@ -181,7 +181,8 @@ impl Results<'_> {
         self.exit()
     }
 
-    /// What is wrong counts before what could not be done. A part of a campaign may be too small to judge an engine by: `merge` does.
+    /// What is wrong counts before what could not be done. A part of a campaign may be too small to judge an engine by:
+    /// `merge` does.
     fn exit(&self) -> anyhow::Result<Exit> {
         let Self { report, was_interrupted, .. } = *self;
         let exit = Exit::of(SearchEnd { has_found: report.findings > report.known, was_interrupted });

@@ -1,5 +1,5 @@
-//! The file of `--junit`. A command that fails before it has results writes its error there: what CI publishes is of this run, never of
-//! an earlier one.
+//! The file of `--junit`. A command that fails before it has results writes its error there: what CI publishes is of
+//! this run, never of an earlier one.
 
 use std::cell::Cell;
 use std::path::Path;

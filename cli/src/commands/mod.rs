@@ -176,7 +176,8 @@ fn flags(case: &Path, inputs: &Inputs, common: Common) -> Vec<String> {
     sizes.chain(values).flatten().chain(seed(common)).collect()
 }
 
-/// What a file may hold that is no tensor of numbers: its bytes do not tell which message they are, and the model is not read yet.
+/// What a file may hold that is no tensor of numbers: its bytes do not tell which message they are, and the model is
+/// not read yet.
 fn ways(file: &Path, no_tensor: onnx::Error) -> anyhow::Result<Ways> {
     let kinds = [DatumKind::Strings, DatumKind::Sequence, DatumKind::Optional, DatumKind::OptionalSequence];
     let values: Vec<_> = kinds.into_iter().filter_map(|kind| read_value(file, kind).ok()).collect();

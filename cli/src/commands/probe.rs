@@ -71,8 +71,8 @@ impl SupportFile {
         Ok(())
     }
 
-    /// Whether it tells of an engine of the target's name. Of one that is started by a command that is its hello's, wherever it lies and
-    /// whatever its flags; a file from before names were written has the command alone.
+    /// Whether it tells of an engine of the target's name. Of one that is started by a command that is its hello's,
+    /// wherever it lies and whatever its flags; a file from before names were written has the command alone.
     fn names(&self, target: &Target) -> bool {
         self.is_of_command(target) || self.support.name == target.support.name
     }

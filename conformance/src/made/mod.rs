@@ -1,5 +1,5 @@
-//! Problems made by hand: the ends of number formats, shapes at which kernels go another way, and what the text of an operator says
-//! that is easy to overlook.
+//! Problems made by hand: the ends of number formats, shapes at which kernels go another way, and what the text of an
+//! operator says that is easy to overlook.
 //!
 //! Each is one use of an operator, on every dtype that it takes, but for the programs. What is right is left to the reference.
 

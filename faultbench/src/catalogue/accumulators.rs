@@ -1,7 +1,8 @@
 //! Sums kept in a dtype that is too narrow.
 //!
-//! Where an operator only adds, every profile grants any order in the dtype of the terms, so that a sum of halves in halves is none
-//! of these: a narrower dtype is. Where a normalisation promises more, the dtype of the terms is too narrow already.
+//! Where an operator only adds, every profile grants any order in the dtype of the terms, so that a sum of halves in
+//! halves is none of these: a narrower dtype is. Where a normalisation promises more, the dtype of the terms is too
+//! narrow already.
 
 use ir::DType;
 use ir::round::round_to;

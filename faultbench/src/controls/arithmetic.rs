@@ -1,6 +1,7 @@
 //! Arithmetic as an implementation may have it: what it rounds to, in which order it sums, by which formulas it computes.
 //!
-//! The operators' own meanings are read over it, as they are read over bounds. So one way to calculate is tried in every operator.
+//! The operators' own meanings are read over it, as they are read over bounds. So one way to calculate is tried in
+//! every operator.
 
 use interp::Accuracy;
 use interp::profile::Profile;

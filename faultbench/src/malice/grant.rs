@@ -1,8 +1,8 @@
 //! The numbers that one step may give.
 //!
 //! A step has an exact result, and may be off from that by what the profile grants. Where it rounds to the working dtype, that
-//! is part of what is granted: it gives the outermost number of the format that is no farther off. Where it does not round yet, what the
-//! rounding takes later is left over.
+//! is part of what is granted: it gives the outermost number of the format that is no farther off. Where it does not
+//! round yet, what the rounding takes later is left over.
 
 use ir::format::FloatFormat;
 use ir::round::round_to_format;

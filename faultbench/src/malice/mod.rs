@@ -1,10 +1,10 @@
 //! An implementation that does all the harm which its accuracy profile permits.
 //!
-//! The reference says how far a conforming implementation may be off; this is one, as bad as it may be. It reads the operators' own
-//! meanings, as the reference does, in a number system in which each step is off by what the profile grants it, in a direction
-//! that hurts; which rounds to the working dtype at once or later; makes sums in any order; and takes the liberties of the
-//! profile. How it goes about that is drawn ([`Habits`]). What it computes must be inside the bounds of its profile, and how close
-//! it comes to them says how wide they are ([`crate::soundness`]).
+//! The reference says how far a conforming implementation may be off; this is one, as bad as it may be. It reads the
+//! operators' own meanings, as the reference does, in a number system in which each step is off by what the profile
+//! grants it, in a direction that hurts; which rounds to the working dtype at once or later; makes sums in any order;
+//! and takes the liberties of the profile. How it goes about that is drawn ([`Habits`]). What it computes must be
+//! inside the bounds of its profile, and how close it comes to them says how wide they are ([`crate::soundness`]).
 //!
 //! It shares with the bounds the operators' meanings and the profiles, and no formula. It states no error of its own: an
 //! element is a number, not an interval.

@@ -1,5 +1,5 @@
-//! Ways to write a node that mean the same, taken for different things: an attribute of which nothing is said, an operand that is listed by
-//! the empty name.
+//! Ways to write a node that mean the same, taken for different things: an attribute of which nothing is said, an
+//! operand that is listed by the empty name.
 
 use ir::graph::OPSETS;
 use ir::{Attribute, Operation, Tensor, Type, Value};

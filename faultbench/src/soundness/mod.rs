@@ -34,8 +34,8 @@ pub struct Sample {
     pub implementations: u64,
 }
 
-/// A profile that implementations keep, and the one that their bounds are derived from: the same, but where it is tested that this
-/// test can fail.
+/// A profile that implementations keep, and the one that their bounds are derived from: the same, but where it is
+/// tested that this test can fail.
 #[derive(Clone, Copy)]
 pub struct Contract<'p> {
     /// What the implementations keep.

@@ -45,7 +45,8 @@ fn result(p: &mut Piece<'_>, first: DType) -> Option<DType> {
     if p.chance(0.7) { Some(first) } else { p.other_dtype(BYTES) }
 }
 
-/// A scale and a zero point for all of so many slices, or in half of the draws for each of them, as exporters have it for weights.
+/// A scale and a zero point for all of so many slices, or in half of the draws for each of them, as exporters have it
+/// for weights.
 fn scaled_each(p: &mut Piece<'_>, dtype: DType, count: i64) {
     if p.chance(0.5) {
         return scaled(p, dtype);

@@ -1,14 +1,15 @@
 //! Operators that this program reads by writing them out, drawn and put into graphs.
 //!
-//! Of Resize, LSTM or Attention there is no type rule and no meaning here: where a model has one, import writes it out in operators
-//! that have. The other way round, such an operator is drawn as a node with its operands, written out by that same import, and
-//! what that gives is appended to a drawn graph. Value search, the reference and its bounds work on that as on any graph. Then
-//! the nodes are folded into the one that they were written out from ([`fold`](Placed)), and that is what targets get. Where what is
-//! between operators is no tensor, several are drawn and folded at once. The law
-//! that all forms keep, that the program leads back to the graph, holds of these because import is what made the graph.
+//! Of Resize, LSTM or Attention there is no type rule and no meaning here: where a model has one, import writes it out
+//! in operators that have. The other way round, such an operator is drawn as a node with its operands, written out by
+//! that same import, and what that gives is appended to a drawn graph. Value search, the reference and its bounds work
+//! on that as on any graph. Then the nodes are folded into the one that they were written out from ([`fold`](Placed)),
+//! and that is what targets get. Where what is between operators is no tensor, several are drawn and folded at once.
+//! The law that all forms keep, that the program leads back to the graph, holds of these because import is what made
+//! the graph.
 //!
-//! What an operator reads from values that depend on inputs (the regions of RoiAlign, say) is a constant here: what import makes of
-//! the node must not hang on values that are searched for later.
+//! What an operator reads from values that depend on inputs (the regions of RoiAlign, say) is a constant here: what
+//! import makes of the node must not hang on values that are searched for later.
 //!
 //! | module | holds |
 //! |---|---|

@@ -228,8 +228,8 @@ impl<'r> Piece<'r> {
         self.operands.push(Operand::Absent);
     }
 
-    /// No more operands. Those at the end that are left out have no names, as exporters write it; now and then they have empty ones.
-    /// Where no nodes were drawn, all is of one that is named.
+    /// No more operands. Those at the end that are left out have no names, as exporters write it; now and then they
+    /// have empty ones. Where no nodes were drawn, all is of one that is named.
     pub(super) fn end(&mut self, op_type: &'static str, domain: Option<Domain>) {
         if !self.chance(EMPTY_NAMES) {
             let there = self.operands.iter().rposition(|operand| *operand != Operand::Absent);

@@ -51,9 +51,9 @@ pub(super) fn opset_import((domain, version): Domain) -> OperatorSetIdProto {
     OperatorSetIdProto { domain: Some(domain.to_owned()), version: Some(version) }
 }
 
-/// Draws a use of an operator and appends it to the graph, written out; its results are outputs. What is inside of `earlier` ones it
-/// does not use. `None`, and the model as it was, where there is no room for it, an earlier one is of another version of its domain, or
-/// import does not write it out.
+/// Draws a use of an operator and appends it to the graph, written out; its results are outputs. What is inside of
+/// `earlier` ones it does not use. `None`, and the model as it was, where there is no room for it, an earlier one is of
+/// another version of its domain, or import does not write it out.
 pub(super) fn place(
     composite: &Composite,
     model: &mut Model,
@@ -174,8 +174,8 @@ pub(super) fn domains(steps: &[Step]) -> impl Iterator<Item = Domain> {
     all.into_iter()
 }
 
-/// Appends a graph to another one, on operands of that. Gives what the results are there. One that is no result of an operator, or is
-/// one of the others as well, goes through Identity.
+/// Appends a graph to another one, on operands of that. Gives what the results are there. One that is no result of an
+/// operator, or is one of the others as well, goes through Identity.
 fn append(graph: &mut Graph, fragment: &Graph, operands: &[Operand]) -> Option<Vec<Value>> {
     let base = graph.nodes.len();
     let values: BTreeMap<String, Value> = operands

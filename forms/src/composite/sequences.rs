@@ -210,8 +210,8 @@ fn sequence_length(p: &mut Piece<'_>) -> Option<()> {
     Some(())
 }
 
-/// A function of each tensor, perhaps with that at its place in another sequence, or with one number for all; and now and then each
-/// one's shape.
+/// A function of each tensor, perhaps with that at its place in another sequence, or with one number for all; and now
+/// and then each one's shape.
 fn sequence_map(p: &mut Piece<'_>) -> Option<()> {
     let dtype = p.dtype()?;
     let (sequence, types) = construct_typed(p, dtype, Shapes::Any);
@@ -241,8 +241,8 @@ fn sequence_map(p: &mut Piece<'_>) -> Option<()> {
     Some(())
 }
 
-/// A graph of so many inputs that computes a function of them all, in the order of the inputs or the other way round, and the shape of
-/// the first where there are two results.
+/// A graph of so many inputs that computes a function of them all, in the order of the inputs or the other way round,
+/// and the shape of the first where there are two results.
 fn body(dtype: DType, function: &str, inputs: usize, is_swapped: bool, results: usize) -> GraphProto {
     let info = |name: &String, dtype| ValueInfoProto {
         name: Some(name.clone()),

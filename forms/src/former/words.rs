@@ -1,7 +1,8 @@
 //! What operators are in words of opsets before 13, where these are other words for the same.
 //!
-//! Of a node two programs are made: what it is in today's words that an old definition stands for, and these in the old ones. Softmax took
-//! all axes from one on for a single one, so one over a single axis is what it becomes where that axis is written as several.
+//! Of a node two programs are made: what it is in today's words that an old definition stands for, and these in the old
+//! ones. Softmax took all axes from one on for a single one, so one over a single axis is what it becomes where that
+//! axis is written as several.
 
 #![allow(clippy::unnecessary_wraps, reason = "functions of one table have one type")]
 
@@ -152,8 +153,8 @@ fn resize(node: &Node, speaker: &mut Speaker<'_>) -> Option<Said> {
 /// The size of an axis is a product in most nodes where it can be.
 const SPLIT: f64 = 0.8;
 
-/// All axes from one on were one: the last one, which is written as two where its size is a product, or one with none but those of size 1
-/// behind it. Another one becomes the last, as exporters did it.
+/// All axes from one on were one: the last one, which is written as two where its size is a product, or one with none
+/// but those of size 1 behind it. Another one becomes the last, as exporters did it.
 fn softmax(node: &Node, speaker: &mut Speaker<'_>) -> Option<Said> {
     let x = operand(node, 0)?;
     let ty = speaker.draft.ty(x).filter(|ty| !ty.shape.contains(&0))?.clone();

@@ -66,7 +66,8 @@ impl Names {
         self.called(outside, 'y')
     }
 
-    /// Renames what a node takes and gives, and the bodies in it do. A name of which nothing is known is one of the function's own.
+    /// Renames what a node takes and gives, and the bodies in it do. A name of which nothing is known is one of the
+    /// function's own.
     pub(super) fn rename(&mut self, node: &mut NodeProto) {
         for name in node.input.iter_mut().chain(&mut node.output).filter(|name| !name.is_empty()) {
             *name = self.called(name, 't');

@@ -33,7 +33,8 @@ pub fn operators(model: &Model) -> impl Iterator<Item = (&'static str, DType)> {
     })
 }
 
-/// How each operator of a model is used, functions included, as far as the operator is `wanted`, but for some nodes of the main graph.
+/// How each operator of a model is used, functions included, as far as the operator is `wanted`, but for some nodes of
+/// the main graph.
 pub fn uses(
     model: &Model,
     unseen: &BTreeSet<NodeId>,

@@ -1,7 +1,7 @@
 //! Operators that are written out where they are read: on which dtypes a target lacks them.
 //!
-//! There are no forms of them to learn, so that what is refused in one use of several is drawn all the same: an answer "unsupported"
-//! is counted where it is given.
+//! There are no forms of them to learn, so that what is refused in one use of several is drawn all the same: an answer
+//! "unsupported" is counted where it is given.
 
 use std::collections::BTreeMap;
 

@@ -63,7 +63,8 @@ pub struct Lacking {
 pub struct LackingForm {
     /// The form.
     pub form: &'static str,
-    /// How many programs with it were tried, all of which the engine said not to support, though it has the plain models that they lead to.
+    /// How many programs with it were tried, all of which the engine said not to support, though it has the plain
+    /// models that they lead to.
     pub tried: u64,
     /// What it said of one of them.
     pub said: String,

@@ -70,8 +70,8 @@ pub enum Scaled {
 }
 
 impl Scaled {
-    /// How many roundings it adds to a term of the later sum: that of the sum's product, and that of the product before which then
-    /// nobody makes.
+    /// How many roundings it adds to a term of the later sum: that of the sum's product, and that of the product before
+    /// which then nobody makes.
     pub(super) const fn roundings(self) -> u32 {
         match self {
             Self::No => 0,

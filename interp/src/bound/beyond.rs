@@ -1,9 +1,10 @@
 //! Numbers that overflow in some implementations, or in all.
 //!
-//! One that calculates in a wider format has a large number where another has an infinity. So of a result beyond the largest finite
-//! number the sign is known, and a least magnitude ([`Open::Beyond`](super::ball::Open)). Steps on it are steps on the
-//! interval from that to the infinity: a sum may lose some of it, a quotient by it is between 0 and what the least gives, a root has
-//! a least magnitude again. Where an end is NaN (∞ − ∞, 0 · ∞), or both signs are possible, nothing is known.
+//! One that calculates in a wider format has a large number where another has an infinity. So of a result beyond the
+//! largest finite number the sign is known, and a least magnitude ([`Open::Beyond`](super::ball::Open)). Steps on it
+//! are steps on the interval from that to the infinity: a sum may lose some of it, a quotient by it is between 0 and
+//! what the least gives, a root has a least magnitude again. Where an end is NaN (∞ − ∞, 0 · ∞), or both signs are
+//! possible, nothing is known.
 
 use ir::format::FloatFormat;
 use ops::arith::Fun;
@@ -73,8 +74,8 @@ impl Bound<'_> {
         if low == high { self.determined(value) } else { self.between(value, (low, high), 0.0) }
     }
 
-    /// A library function of a number without a bound. It is monotone up to an infinity, and what is granted for its error grows less
-    /// than it: so it is between what it is at the ends.
+    /// A library function of a number without a bound. It is monotone up to an infinity, and what is granted for its
+    /// error grows less than it: so it is between what it is at the ends.
     pub(super) fn open_function(&self, f: Fun, x: Ball, value: f64) -> Ball {
         let at = |x: f64| self.function(f, Ball::exact(x)).ends();
         let ends = x.ends().and_then(|(low, high)| Some((at(low)?, at(high)?)));

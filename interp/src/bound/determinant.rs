@@ -2,21 +2,23 @@
 //!
 //! What elimination with partial pivoting computes is the exact determinant of a matrix A + Δ, apart from the roundings of the
 //! product of the diagonal: |Δ| is at most γ·|L|·|U|, with γ for as many roundings as there are rows (Higham, *Accuracy and
-//! Stability of Numerical Algorithms*, theorem 9.3; §14.6 for determinants). The operands' own errors are part of Δ. A determinant is
-//! linear in each row, so that det(A + Δ) is a sum over the sets of rows that are taken from Δ. No row gives det(A), and one row its
-//! product with the cofactors of A. Of several rows each term is at most the product of the rows' norms (Hadamard):
+//! Stability of Numerical Algorithms*, theorem 9.3; §14.6 for determinants). The operands' own errors are part of Δ. A
+//! determinant is linear in each row, so that det(A + Δ) is a sum over the sets of rows that are taken from Δ. No row
+//! gives det(A), and one row its product with the cofactors of A. Of several rows each term is at most the product of
+//! the rows' norms (Hadamard):
 //!
 //! |det(A + Δ) - det(A)| ≤ Σ |cᵢⱼ|·|δᵢⱼ| + Π(‖aᵢ‖ + ‖δᵢ‖) - Π‖aᵢ‖ - Σᵢ ‖δᵢ‖·Π‖aₖ‖, k ≠ i
 //!
-//! The remainder may be taken of the columns too, and relative to det(A), where A is regular: then it is that of I + A⁻¹·Δ, with the
-//! cofactors over det(A) as A⁻¹. It is the same remainder each time, so that the least bound of it holds.
+//! The remainder may be taken of the columns too, and relative to det(A), where A is regular: then it is that of I +
+//! A⁻¹·Δ, with the cofactors over det(A) as A⁻¹. It is the same remainder each time, so that the least bound of it
+//! holds.
 //!
-//! Up to four rows implementations also expand by minors: then each of the M! products is off by its own roundings, relative to the
-//! permanent of |A|.
+//! Up to four rows implementations also expand by minors: then each of the M! products is off by its own roundings,
+//! relative to the permanent of |A|.
 //!
 //! The cofactors are those of L·U = P·(A + E), without a division, so that A may be singular: adj(L·U) = adj(U)·adj(L), and the
-//! adjugate of a triangle follows from that of the triangle without its last row and column. Each element is a sum of products that
-//! have gone through M² roundings at most, which is enough for E as well.
+//! adjugate of a triangle follows from that of the triangle without its last row and column. Each element is a sum of
+//! products that have gone through M² roundings at most, which is enough for E as well.
 
 use ir::format::FloatFormat;
 

@@ -95,15 +95,15 @@ pub(crate) struct Rows<'a> {
     factors: Factors,
 }
 
-/// How many factors of columns are held at once. Memory for those of a large matrix would come from the system, and go back to it, page by
-/// page, each time.
+/// How many factors of columns are held at once. Memory for those of a large matrix would come from the system, and go
+/// back to it, page by page, each time.
 const HELD: usize = 1 << 20;
 
 /// How many columns are computed at once.
 const COLUMNS: usize = 64;
 
-/// The balls of the product of so many rows with the columns of a matrix, in row-major order: some columns are given to `panel` at once, with the
-/// place of the first.
+/// The balls of the product of so many rows with the columns of a matrix, in row-major order: some columns are given to
+/// `panel` at once, with the place of the first.
 pub(crate) fn by_panels(
     rows: usize,
     b: &ArrayView2<'_, Ball>,

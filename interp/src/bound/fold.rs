@@ -137,8 +137,8 @@ impl Bound<'_> {
         if widened.is_beyond() { self.unopposed(widened, opposed()) } else { widened }
     }
 
-    /// A sum that overflows: what is known of it where the terms of the other sign, which come to `opposed`, are too few to overflow as
-    /// well.
+    /// A sum that overflows: what is known of it where the terms of the other sign, which come to `opposed`, are too
+    /// few to overflow as well.
     pub(super) fn unopposed(&self, sum: Ball, opposed: f64) -> Ball {
         if self.is_unopposed(opposed) { sum } else { sum.without_beyond() }
     }

@@ -293,8 +293,9 @@ impl Bound<'_> {
         }
     }
 
-    /// The power of an integer to a float, where it is an integer by every implementation: 0, 1 and, where the profile has exact powers, what
-    /// the working dtype has. Of others not even the base itself is: 2^(log₂ x), rounded, is another number where x is large.
+    /// The power of an integer to a float, where it is an integer by every implementation: 0, 1 and, where the profile
+    /// has exact powers, what the working dtype has. Of others not even the base itself is: 2^(log₂ x), rounded, is
+    /// another number where x is large.
     pub(crate) fn exact_power(&self, base: Whole, exponent: Ball, to: DType) -> Option<Whole> {
         let exponent = self.operand(exponent);
         let most = if self.profile.exact_powers { f64::from(u32::MAX) } else { 1.0 };

@@ -58,8 +58,8 @@ impl Bound<'_> {
         }
     }
 
-    /// The mean of the squares less the square of the mean, which is off by what each of them is: relative to the squares, however
-    /// little is left of them.
+    /// The mean of the squares less the square of the mean, which is off by what each of them is: relative to the
+    /// squares, however little is left of them.
     fn one_pass_variance(&self, lane: &[Ball], mean: Ball) -> Ball {
         let squares = self.long_dot(lane.iter().map(|&x| (x, x)));
         self.sub(self.div(squares, Ball::exact(lane.len() as f64)), self.mul(mean, mean))
@@ -99,8 +99,9 @@ impl Bound<'_> {
         self.div(total, Ball::exact(lane.len() as f64))
     }
 
-    /// The ball of x·slope + (offset − centre·slope), whose terms `dot` adds up. An implementation has one slope in both places: so
-    /// what that may be off by weighs no more than x is from the centre, and only the roundings are relative to both products.
+    /// The ball of x·slope + (offset − centre·slope), whose terms `dot` adds up. An implementation has one slope in
+    /// both places: so what that may be off by weighs no more than x is from the centre, and only the roundings are
+    /// relative to both products.
     pub(crate) fn affine_by(
         &self,
         dot: impl Fn(std::array::IntoIter<(Ball, Ball), 3>) -> Ball,
@@ -119,8 +120,8 @@ impl Bound<'_> {
         if slope.is_exact() || slope.value == 0.0 || !is_finite {
             return with(slope);
         }
-        // As good as exact and not exact: the slope of another implementation has other digits, and its products are rounded where those
-        // of this one may happen not to be.
+        // As good as exact and not exact: the slope of another implementation has other digits, and its products are
+        // rounded where those of this one may happen not to be.
         let steps = with(Ball { error: f64::MIN_POSITIVE, ..slope });
         let grown = slope.reach() / slope.value.abs();
         let apart = (x.value - centre.value).abs() + x.error + centre.error;

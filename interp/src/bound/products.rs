@@ -235,8 +235,8 @@ impl Bound<'_> {
     }
 
     /// The ball of a sum of products without exact infinities. Where its factors are exact, `grain` is asked for the lowest
-    /// bit of any product, if the working dtype has all multiples of it up to a size; where it overflows, `signs` for those of the
-    /// products; `growth` is [`Bound::growth`].
+    /// bit of any product, if the working dtype has all multiples of it up to a size; where it overflows, `signs` for
+    /// those of the products; `growth` is [`Bound::growth`].
     pub(super) fn sum_of_products(
         &self,
         products: &Products,
@@ -278,9 +278,9 @@ impl Bound<'_> {
     }
 
     /// The lowest bit of the products, if the working dtype has every partial sum in every order: all are multiples of it,
-    /// and none reaches 2^precision of it. Those of the two sides are a bound of it that often suffices. (Without a factor that all
-    /// have, the dtype has the partial sums too, for their ratio to their lowest bit is no larger; unless the products with that were
-    /// rounded.)
+    /// and none reaches 2^precision of it. Those of the two sides are a bound of it that often suffices. (Without a
+    /// factor that all have, the dtype has the partial sums too, for their ratio to their lowest bit is no larger;
+    /// unless the products with that were rounded.)
     fn exact_grain(&self, products: &Products, grain: impl FnOnce(f64) -> Option<i32>) -> Option<i16> {
         if products.scaled() == Scaled::Rounded {
             return None;

@@ -85,8 +85,8 @@ impl Bound<'_> {
     /// element is a number of the format too, the bound shrinks to the outermost such numbers inside the interval.
     /// Often only one is left, and then the comparison is bit for bit.
     ///
-    /// Where the profile keeps f16 and bf16 in wider formats between operators, or all numbers within an operator that is written out
-    /// (`is_inner`), the interval holds what was not rounded, too; [`Bound::output`] takes it back.
+    /// Where the profile keeps f16 and bf16 in wider formats between operators, or all numbers within an operator that
+    /// is written out (`is_inner`), the interval holds what was not rounded, too; [`Bound::output`] takes it back.
     pub fn stored(&self, x: Ball, format: FloatFormat, is_inner: bool) -> Ball {
         let stored = self.output(x, format);
         if !self.widens(format, is_inner) || !x.value.is_finite() {

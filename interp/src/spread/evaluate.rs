@@ -56,8 +56,8 @@ pub fn limits(model: &Model, inputs: &[Tensor], tier: &Tier) -> Result<Vec<Limit
     limits_of(&all, model, inputs, tier)
 }
 
-/// How far good implementations are from those outputs alone whose numbers are given: of the others nothing is said, and nothing is
-/// computed for them.
+/// How far good implementations are from those outputs alone whose numbers are given: of the others nothing is said,
+/// and nothing is computed for them.
 pub fn limits_of(
     outputs: &[usize],
     model: &Model,

@@ -39,8 +39,8 @@ impl Spread<'_> {
         self.summed(sum, &walk, looped.bias(sum.value))
     }
 
-    /// The ball of a sum with what its terms carry, how far it wanders and a `bias`, rounded to the working dtype if the accumulator
-    /// is wider; `sum` is what bounds have for exact terms.
+    /// The ball of a sum with what its terms carry, how far it wanders and a `bias`, rounded to the working dtype if
+    /// the accumulator is wider; `sum` is what bounds have for exact terms.
     pub(super) fn summed(&self, sum: Ball, walk: &Walk, bias: f64) -> Ball {
         let carried = walk.carried();
         if !sum.is_known() || !sum.value.is_finite() {

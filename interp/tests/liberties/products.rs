@@ -49,7 +49,8 @@ fn an_axis_that_one_operand_alone_has_may_be_summed_first() {
 fn three_operands_may_be_multiplied_from_either_end() {
     let x = |values: &[f64]| tensor(DType::F32, &[2], values);
     let matrix = tensor(DType::F32, &[2, 2], &[1.0, -1.0, 1.0, 1.0]);
-    // Σⱼₖ xⱼ·mⱼₖ·yₖ with infinities in x: from the left Σⱼ is ∞·1 + ∞·1 = ∞ and −∞ + ∞ = NaN; from the right m·y is (0, 2), and ∞·0 is NaN.
+    // Σⱼₖ xⱼ·mⱼₖ·yₖ with infinities in x: from the left Σⱼ is ∞·1 + ∞·1 = ∞ and −∞ + ∞ = NaN; from the right m·y is (0,
+    // 2), and ∞·0 is NaN.
     let all = reference(einsum("j,jk,k->"), &[x(&[f64::INFINITY, 1.0]), matrix.clone(), x(&[1.0, 0.5])]);
     assert!(accepts(&all, &[f64::NAN]) && accepts(&all, &[f64::INFINITY]), "½·∞, or ∞ − ½·∞");
     let all = reference(einsum("j,jk,k->"), &[x(&[1.0, 2.0]), matrix, x(&[1.0, 0.5])]);

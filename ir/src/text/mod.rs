@@ -27,8 +27,8 @@
 //! `%2.1` is output 1 of node `%2`, and `%2` is output 0. A node lists the types of all its outputs, so one
 //! without outputs has no `:`. Nodes are numbered from 0 in each graph. `_` is an optional operand left out. `given`
 //! lists what a node was read from ([`Node::given`](crate::Node)), `terse` marks one that is written without
-//! what is at its default ([`Spelling`](crate::Spelling)), `unnamed (1, 4)` one that lists an operand and four outputs by the empty
-//! name, and `inner` a step within an operator that is written out.
+//! what is at its default ([`Spelling`](crate::Spelling)), `unnamed (1, 4)` one that lists an operand and four outputs
+//! by the empty name, and `inner` a step within an operator that is written out.
 //!
 //! ```text
 //! model    = "onnxsmith" "1" "opset" integer {"function" name graph} "graph" graph
@@ -57,8 +57,8 @@
 //! an exponent, `nan` or `inf` in it; an integer attribute never has. Strings have the escapes `\"`, `\\`, `\n`,
 //! `\r`, `\t` and `\u{hex}`. `//` starts a comment that ends with the line.
 //!
-//! What reading a text takes whatever its syntax is public: a [`Cursor`], and the [`Place`] of a mistake. So are patterns of texts
-//! ([`wildcard`]).
+//! What reading a text takes whatever its syntax is public: a [`Cursor`], and the [`Place`] of a mistake. So are
+//! patterns of texts ([`wildcard`]).
 
 mod cursor;
 mod lex;

@@ -9,9 +9,10 @@ use crate::{Error, text};
 
 /// Every case folder and lone model (`.onnx`, or `.onnxtxt` for text) at or below the given paths, sorted, each once.
 ///
-/// A folder with a file of one of the names in `marks`, such as [`MODEL`], is a case and is not searched further. Hidden entries are passed over unless they are
-/// named themselves. Symbolic links are followed; a folder reached a second time is not searched again, so loops end.
-/// A path with no case under it is an error, because a mistyped path must not look like success.
+/// A folder with a file of one of the names in `marks`, such as [`MODEL`], is a case and is not searched further.
+/// Hidden entries are passed over unless they are named themselves. Symbolic links are followed; a folder reached a
+/// second time is not searched again, so loops end. A path with no case under it is an error, because a mistyped path
+/// must not look like success.
 ///
 /// [`MODEL`]: super::MODEL
 pub fn find<P: AsRef<Path>>(paths: &[P], marks: &[&str]) -> Result<Vec<PathBuf>, Error> {

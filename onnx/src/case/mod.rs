@@ -8,10 +8,10 @@
 //! case/rewritten/                             ours, optional: a case folder of the model in another form
 //! ```
 //!
-//! The files are numbered in the order of the graph's inputs and outputs, without a gap: only the last inputs may have none, which then
-//! take their defaults. What is in one is what the graph declares: a tensor, a
-//! sequence of tensors, or an optional. A lone model is a case without data: an `.onnx` file, or one in ONNX's text syntax
-//! (`.onnxtxt`, see [`crate::text`]).
+//! The files are numbered in the order of the graph's inputs and outputs, without a gap: only the last inputs may have
+//! none, which then take their defaults. What is in one is what the graph declares: a tensor, a sequence of tensors, or
+//! an optional. A lone model is a case without data: an `.onnx` file, or one in ONNX's text syntax (`.onnxtxt`, see
+//! [`crate::text`]).
 
 mod datum;
 mod find;
@@ -94,7 +94,8 @@ impl NamedDatum {
     }
 }
 
-/// A value in a file of its own: an array of NumPy (`.npy`), or a message as data sets have it. Which message it is, `kind` tells.
+/// A value in a file of its own: an array of NumPy (`.npy`), or a message as data sets have it. Which message it is,
+/// `kind` tells.
 pub fn read_value(path: &Path, kind: DatumKind) -> Result<Datum, Error> {
     let bytes = file::read(path)?;
     let is_array = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("npy"));
@@ -161,13 +162,15 @@ impl CaseFolder {
     }
 }
 
-/// How many bytes a model takes with the data that it keeps in files beside it; 0 where none can be read. `path` is a case folder or a lone model.
+/// How many bytes a model takes with the data that it keeps in files beside it; 0 where none can be read. `path` is a
+/// case folder or a lone model.
 pub fn size(path: &Path) -> u64 {
     let path = if path.is_dir() { path.join(MODEL) } else { path.to_owned() };
     file::read(&path).map_or(0, |bytes| bytes.len() as u64 + external::elsewhere(&bytes.into()))
 }
 
-/// The bytes of a lone model, with the data that it has in files beside it. One that is text is put into bytes, as runtimes take no other.
+/// The bytes of a lone model, with the data that it has in files beside it. One that is text is put into bytes, as
+/// runtimes take no other.
 fn read_model(path: &Path, most: u64) -> Result<Bytes, Error> {
     let bytes = file::read(path)?;
     if path.extension().is_none_or(|e| e != text::EXTENSION) {

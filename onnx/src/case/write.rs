@@ -123,8 +123,8 @@ fn folders(parent: &Path) -> Result<Vec<PathBuf>, Error> {
 }
 
 impl DataSet {
-    /// The data with a value for each input up to the last that has one, as files are numbered without a gap: its default, where none is
-    /// given. An error where a value would get the number of another input.
+    /// The data with a value for each input up to the last that has one, as files are numbered without a gap: its
+    /// default, where none is given. An error where a value would get the number of another input.
     fn by_position(&self, graph: &GraphProto) -> Result<Self, Error> {
         let mut inputs: Vec<NamedDatum> = Vec::new();
         for value in &self.inputs {

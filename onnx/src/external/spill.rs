@@ -18,8 +18,8 @@ const LEAST: usize = 1024;
 /// Where data begins in its file: at the start of a page, so that a reader may map it.
 const ALIGNMENT: u64 = 4096;
 
-/// Writes a model to a folder, `model.onnx` with the data of the main graph's initializers in a file beside it. (ONNX has it for any tensor, but
-/// not every runtime reads it elsewhere.) The path of the model.
+/// Writes a model to a folder, `model.onnx` with the data of the main graph's initializers in a file beside it. (ONNX
+/// has it for any tensor, but not every runtime reads it elsewhere.) The path of the model.
 ///
 /// # Errors
 /// If the bytes are no model, or a file cannot be written.

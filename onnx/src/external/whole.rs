@@ -14,8 +14,8 @@ use crate::{Error, encode};
 /// The key that every tensor with data elsewhere has.
 const KEY: &[u8] = b"location";
 
-/// The bytes of a model with the data of its tensors in them, from files inside a folder: what leaves the folder, a worker's input or a saved
-/// case, needs no file. A model that has all its data stays as it is, byte by byte.
+/// The bytes of a model with the data of its tensors in them, from files inside a folder: what leaves the folder, a
+/// worker's input or a saved case, needs no file. A model that has all its data stays as it is, byte by byte.
 ///
 /// # Errors
 /// If data cannot be read, or the tensors that have it take more than `most` bytes.

@@ -1,4 +1,5 @@
-//! Functions that one node applies to a sum of its own: the gates of recurrent networks, and what a runtime's optimiser has fused.
+//! Functions that one node applies to a sum of its own: the gates of recurrent networks, and what a runtime's optimiser
+//! has fused.
 
 use ir::{Attributes, Value};
 
@@ -95,8 +96,8 @@ impl Function {
         }
     }
 
-    /// The function as the gates of a network have it. At the threshold of a ThresholdedRelu, which is x above it, that is x by the text of
-    /// networks and 0 by the operator's own: either is right.
+    /// The function as the gates of a network have it. At the threshold of a ThresholdedRelu, which is x above it, that
+    /// is x by the text of networks and 0 by the operator's own: either is right.
     pub(super) fn of_gate(&self, walk: &mut Walk<'_, '_>, x: Value) -> Result<Value, Error> {
         let y = self.apply(walk, x)?;
         if self.activation.is != Is::Threshold {

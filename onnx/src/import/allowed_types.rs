@@ -1,7 +1,7 @@
 //! Types of operands and results: those that ONNX's operator has in the opset that the model declares.
 //!
-//! What an operator is read as has the types of today. A model that is older, or gives a node what it never took, is for no runtime to
-//! accept.
+//! What an operator is read as has the types of today. A model that is older, or gives a node what it never took, is
+//! for no runtime to accept.
 
 use std::collections::BTreeMap;
 
@@ -26,8 +26,9 @@ pub(super) struct Definition<'n> {
 }
 
 impl<'n> Definition<'n> {
-    /// The definition, if ONNX has the operator. Of Constant nobody asks it: by the text it had floats alone before opset 9, and exporters
-    /// have put integers there as long. An operator of another domain than the default one must exist in the version that is imported.
+    /// The definition, if ONNX has the operator. Of Constant nobody asks it: by the text it had floats alone before
+    /// opset 9, and exporters have put integers there as long. An operator of another domain than the default one must
+    /// exist in the version that is imported.
     pub(super) fn of(node: &'n Node, context: &Context<'_>) -> Result<Option<Self>, Error> {
         let (domain, op_type) = (domain(node.rest.domain()), node.rest.op_type());
         if domain.is_empty() {
@@ -51,8 +52,8 @@ impl<'n> Definition<'n> {
         self.check_same(walk, node)
     }
 
-    /// Requires one dtype of the operands that share a type parameter, in an opset before ours: types were split since (Pow has two from
-    /// opset 12 on), and the rules of today ask for no more than today's.
+    /// Requires one dtype of the operands that share a type parameter, in an opset before ours: types were split since
+    /// (Pow has two from opset 12 on), and the rules of today ask for no more than today's.
     fn check_same(&self, walk: &Walk<'_, '_>, node: &Node) -> Result<(), Error> {
         if self.domain.is_some() || self.version >= *ir::graph::OPSETS.start() {
             return Ok(());

@@ -1,8 +1,9 @@
 //! Attention, written out.
 //!
-//! ONNX: [Attention](https://onnx.ai/onnx/operators/onnx__Attention.html). Scores of each query with each key, capped, with what the mask adds, as
-//! probabilities, times the values. Which keys a query may attend is one tensor of truth values (`allowed`), and what it may not scores
-//! -∞: the text adds -∞, which is the same for all scores that are numbers. A query without a key gets zeros.
+//! ONNX: [Attention](https://onnx.ai/onnx/operators/onnx__Attention.html). Scores of each query with each key, capped,
+//! with what the mask adds, as probabilities, times the values. Which keys a query may attend is one tensor of truth
+//! values (`allowed`), and what it may not scores -∞: the text adds -∞, which is the same for all scores that are
+//! numbers. A query without a key gets zeros.
 
 mod allowed;
 pub(super) mod flexible;

@@ -41,8 +41,8 @@ pub(super) struct Context<'p> {
     pub(super) ran: BTreeSet<Path>,
     /// What sizes that have a name in the model are, as far as values have shown.
     pub(super) sizes: BTreeMap<String, i64>,
-    /// Whether a branch, a loop, a sequence or a function was written out, something was read from what a node computes, or the size of an
-    /// input was not said.
+    /// Whether a branch, a loop, a sequence or a function was written out, something was read from what a node
+    /// computes, or the size of an input was not said.
     pub(super) is_written_out: bool,
     /// How many scalar operations may still be spent on what is read from values.
     pub(super) operations: u64,

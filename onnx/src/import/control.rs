@@ -43,8 +43,8 @@ fn branch<'p>(walk: &mut Walk<'p, '_>, &SourceNode { node, .. }: &SourceNode<'p,
     bind(walk, node, results)
 }
 
-/// Requires that the side that is not taken declares the same for an output as the other one gives: "The return values in the then_branch and
-/// else_branch must be of the same data type", and may have different shapes.
+/// Requires that the side that is not taken declares the same for an output as the other one gives: "The return values
+/// in the then_branch and else_branch must be of the same data type", and may have different shapes.
 fn check_side(walk: &Walk<'_, '_>, port: &Port, given: &Bound) -> Result<(), Error> {
     let declared = Declared::read(walk.frame.scope.name(port.value), &port.declared)?;
     let checked = walk.check_is(&declared.of_any_shape(), port.value, given);
@@ -121,8 +121,9 @@ impl<'p> Loops<'p> {
         results.map(|result| given(walk, result, &decisions)).collect()
     }
 
-    /// Requires, where no condition comes in and the body reads the one that it is given, that its last one is true. ONNX ignores that one
-    /// for going on, and does not say whether it is what the next iteration is given. Gives the value that it was read from.
+    /// Requires, where no condition comes in and the body reads the one that it is given, that its last one is true.
+    /// ONNX ignores that one for going on, and does not say whether it is what the next iteration is given. Gives the
+    /// value that it was read from.
     fn still_holds(&self, walk: &mut Walk<'p, '_>) -> Result<Option<Value>, Error> {
         if !walk.frame.is_used(self.body.inputs[1].value) {
             return Ok(None);
@@ -198,7 +199,8 @@ impl<'p> Loops<'p> {
 enum Stays {
     /// The element type: a Loop's values may get other shapes.
     DType,
-    /// The whole type: all outputs of a Scan's body, states among them, have one shape in all iterations, so that memory is reserved once.
+    /// The whole type: all outputs of a Scan's body, states among them, have one shape in all iterations, so that
+    /// memory is reserved once.
     Type,
 }
 

@@ -77,7 +77,8 @@ fn convolved<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result
     bind(walk, source.node, vec![Bound::Tensor(y), Bound::Tensor(after)])
 }
 
-/// A convolution of each channel by itself, for so many places. Conv gives one at least: where none is asked for, one more comes in.
+/// A convolution of each channel by itself, for so many places. Conv gives one at least: where none is asked for, one
+/// more comes in.
 fn by_channel(
     walk: &mut Walk<'_, '_>,
     x: Value,

@@ -18,7 +18,8 @@ use super::walk::Walk;
 use crate::Error;
 use crate::program::{Body, Port, ValueId};
 
-/// The inputs of the model. One that is an initializer as well has a default value; it is read as that constant, unless it is given.
+/// The inputs of the model. One that is an initializer as well has a default value; it is read as that constant, unless
+/// it is given.
 pub(super) fn inputs(walk: &mut Walk<'_, '_>, body: &Body, interface: &mut Interface) -> Result<(), Error> {
     let defaults: BTreeSet<ValueId> = body.initializers.iter().map(|i| i.value).collect();
     for port in &body.inputs {

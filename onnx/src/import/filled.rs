@@ -57,8 +57,9 @@ fn scalar(dtype: DType, tensor: &Tensor) -> Tensor {
     Tensor::from_bytes(&Type::new(dtype, []), &tensor.to_bytes()).unwrap_or_else(|_| tensor.clone())
 }
 
-/// Range: numbers from the first on, a step apart, up to the limit. Where no float is rounded, they are a constant: then it is the same whether an
-/// implementation adds the step or multiplies it. Numbers of 16 bits are computed in f32, unless `stash_type` says otherwise, and rounded once.
+/// Range: numbers from the first on, a step apart, up to the limit. Where no float is rounded, they are a constant:
+/// then it is the same whether an implementation adds the step or multiplies it. Numbers of 16 bits are computed in
+/// f32, unless `stash_type` says otherwise, and rounded once.
 fn range<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result<(), Error> {
     let node = source.node;
     let given = GivenAttributes::of(source);
@@ -145,8 +146,8 @@ fn floats(
     }
 }
 
-/// Requires that there are as many numbers however the difference and the quotient are rounded that their count follows from: to the dtype, to
-/// f32 as in ONNX's own function body, to f64, or not at all.
+/// Requires that there are as many numbers however the difference and the quotient are rounded that their count follows
+/// from: to the dtype, to f32 as in ONNX's own function body, to f64, or not at all.
 fn check_count(dtype: DType, [start, limit, step]: [f64; 3], count: i64) -> Result<(), Error> {
     let to = |dtype, number: f64| Tensor::from_f64_fn(&Type::new(dtype, []), |_| number).to_f64s()[0];
     let all = [DType::F64, DType::F32, dtype];
@@ -163,8 +164,8 @@ fn check_count(dtype: DType, [start, limit, step]: [f64; 3], count: i64) -> Resu
     Err(Error::unsupported("Range", why))
 }
 
-/// Numbers that are rounded: as the text has it the step times the place, to which the first is added, and within what adding the step again and
-/// again may bring about, as ONNX's own function body does.
+/// Numbers that are rounded: as the text has it the step times the place, to which the first is added, and within what
+/// adding the step again and again may bring about, as ONNX's own function body does.
 fn rounded(
     walk: &mut Walk<'_, '_>,
     dtype: DType,

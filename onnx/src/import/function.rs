@@ -59,9 +59,9 @@ pub(super) fn call<'p>(
     walk.push_named(node, NodeKind::Call(id), inputs, Vec::new(), &outputs).map(drop)
 }
 
-/// Requires that a call can mean nothing but the function. "In case of any conflicts the behavior (whether the model local functions are
-/// given higher priority, or standard operator sets are given higher priority or this is treated as error) is defined by the runtimes"
-/// (onnx.proto, `ModelProto.functions`).
+/// Requires that a call can mean nothing but the function. "In case of any conflicts the behavior (whether the model
+/// local functions are given higher priority, or standard operator sets are given higher priority or this is treated as
+/// error) is defined by the runtimes" (onnx.proto, `ModelProto.functions`).
 fn check_conflict(node: &Node, declared: u32) -> Result<(), Error> {
     let (domain, name) = (domain(node.rest.domain()), node.rest.op_type());
     let is_operator = match domain {

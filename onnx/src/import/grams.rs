@@ -1,9 +1,9 @@
 //! TfIdfVectorizer, written out: how often n-grams of a pool are there.
 //!
-//! ONNX: [TfIdfVectorizer](https://onnx.ai/onnx/operators/onnx__TfIdfVectorizer.html). For each length and each number of elements that are
-//! skipped, all that could be an n-gram is compared with all that are. A single element is counted once, whatever is skipped. The text gives a
-//! weight to each n-gram, and ONNX's reference implementation and ONNX Runtime to each element of the result: where these differ, weights are
-//! refused.
+//! ONNX: [TfIdfVectorizer](https://onnx.ai/onnx/operators/onnx__TfIdfVectorizer.html). For each length and each number
+//! of elements that are skipped, all that could be an n-gram is compared with all that are. A single element is counted
+//! once, whatever is skipped. The text gives a weight to each n-gram, and ONNX's reference implementation and ONNX
+//! Runtime to each element of the result: where these differ, weights are refused.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -115,7 +115,8 @@ fn vectorizer<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Resul
     bind(walk, source.node, vec![Bound::Tensor(y)])
 }
 
-/// Strings and the pool of them, each string as its number in the pool, and what they were read from. What is not in the pool is -1.
+/// Strings and the pool of them, each string as its number in the pool, and what they were read from. What is not in
+/// the pool is -1.
 fn numbered(
     walk: &mut Walk<'_, '_>,
     source: &SourceNode<'_, '_>,

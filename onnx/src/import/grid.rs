@@ -1,7 +1,8 @@
 //! AffineGrid, written out: positions times matrices.
 //!
-//! ONNX: [AffineGrid](https://onnx.ai/onnx/operators/onnx__AffineGrid.html). Positions are computed by nodes, because implementations round
-//! them on the way: their values in f32 for all narrower types, with the errors of other formulas in use.
+//! ONNX: [AffineGrid](https://onnx.ai/onnx/operators/onnx__AffineGrid.html). Positions are computed by nodes, because
+//! implementations round them on the way: their values in f32 for all narrower types, with the errors of other formulas
+//! in use.
 
 use ir::{Attributes, DType, Value};
 
@@ -99,7 +100,8 @@ fn by_steps(walk: &mut Walk<'_, '_>, size: i64, is_at_corners: bool, dtype: DTyp
     walk.op("Sub", &[steps, before_first])
 }
 
-/// The positions as PyTorch and ONNX Runtime have them where they are not at corners: a linear space from corner to corner, made smaller.
+/// The positions as PyTorch and ONNX Runtime have them where they are not at corners: a linear space from corner to
+/// corner, made smaller.
 fn from_corners(walk: &mut Walk<'_, '_>, size: i64, dtype: DType) -> Result<Value, Error> {
     let at_corners = by_steps(walk, size, true, dtype)?;
     let [inside, all] = [size - 1, size].map(|number| walk.real(dtype, number as f64));

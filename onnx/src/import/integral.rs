@@ -1,10 +1,12 @@
-//! MatMulInteger, ConvInteger, QLinearMatMul and QLinearConv, written out: products of integers, which are exact, and one rounding.
+//! MatMulInteger, ConvInteger, QLinearMatMul and QLinearConv, written out: products of integers, which are exact, and
+//! one rounding.
 //!
 //! ONNX: [MatMulInteger](https://onnx.ai/onnx/operators/onnx__MatMulInteger.html),
 //! [ConvInteger](https://onnx.ai/onnx/operators/onnx__ConvInteger.html),
 //! [QLinearMatMul](https://onnx.ai/onnx/operators/onnx__QLinearMatMul.html),
-//! [QLinearConv](https://onnx.ai/onnx/operators/onnx__QLinearConv.html). Conv has floats only, so it is one of f64, which holds every sum that 32
-//! bits hold; what its bound leaves open is rounded away. A sum that 32 bits do not hold may be anything.
+//! [QLinearConv](https://onnx.ai/onnx/operators/onnx__QLinearConv.html). Conv has floats only, so it is one of f64,
+//! which holds every sum that 32 bits hold; what its bound leaves open is rounded away. A sum that 32 bits do not hold
+//! may be anything.
 
 use ir::{Attributes, DType, Type, Value};
 

@@ -1,8 +1,8 @@
 //! Operators of ONNX's domain for classical machine learning, `ai.onnx.ml`, written out in those of the default one.
 //!
-//! [ONNX-ML](https://onnx.ai/onnx/operators/index.html#ai-onnx-ml). Of each the part is read that exporters write: of most of them features of
-//! f32. What differs between ONNX's text and its own reference implementation, and where both could be meant, is
-//! refused and says so.
+//! [ONNX-ML](https://onnx.ai/onnx/operators/index.html#ai-onnx-ml). Of each the part is read that exporters write: of
+//! most of them features of f32. What differs between ONNX's text and its own reference implementation, and where both
+//! could be meant, is refused and says so.
 
 mod classes;
 mod encoded;
@@ -83,8 +83,8 @@ fn integers(walk: &mut Walk<'_, '_>, dtype: DType, shape: &[i64], numbers: &[i64
     walk.push_constant(Tensor::from_i128_fn(&ty, |i| numbers[i].into()).into(), None)
 }
 
-/// The sums of what the ends weigh that rows reach, for each result. In a product an infinite weight would make NaN of rows that do not get
-/// there.
+/// The sums of what the ends weigh that rows reach, for each result. In a product an infinite weight would make NaN of
+/// rows that do not get there.
 fn chosen(walk: &mut Walk<'_, '_>, reached: Value, weights: Value) -> Result<Value, Error> {
     let dtype = walk.ty(weights).dtype;
     let reached = walk.unsqueezed(reached, &[2])?;

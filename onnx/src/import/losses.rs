@@ -1,9 +1,9 @@
 //! NegativeLogLikelihoodLoss and SoftmaxCrossEntropyLoss, written out.
 //!
 //! ONNX: [NegativeLogLikelihoodLoss](https://onnx.ai/onnx/operators/onnx__NegativeLogLikelihoodLoss.html),
-//! [SoftmaxCrossEntropyLoss](https://onnx.ai/onnx/operators/onnx__SoftmaxCrossEntropyLoss.html). The second is the first of a LogSoftmax. What has
-//! the label that is ignored has no loss, whatever is in the scores there, and does not count in the mean: the text says so of weights alone,
-//! ONNX's function body and tests of all.
+//! [SoftmaxCrossEntropyLoss](https://onnx.ai/onnx/operators/onnx__SoftmaxCrossEntropyLoss.html). The second is the
+//! first of a LogSoftmax. What has the label that is ignored has no loss, whatever is in the scores there, and does not
+//! count in the mean: the text says so of weights alone, ONNX's function body and tests of all.
 
 use ir::{Attributes, DType, Value};
 

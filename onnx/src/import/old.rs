@@ -1,9 +1,10 @@
 //! Definitions of opsets 7 to 12 that opset 13 has replaced.
 //!
-//! Most that has changed since is spelling: what was an attribute is an operand, or an attribute came whose default says what held
-//! before. The schemas have that ([`Spec::place`](ops::Spec::place) knows older opsets), so such a definition is read as it is spelled,
-//! where it holds what it asks for beyond the later one. The others stand in [`CHANGED`], each with what reads it: they are written out in operators of today, or hold less. A test
-//! holds the table against the schemas: whatever has other operands or attributes than in opset 13 must be in it.
+//! Most that has changed since is spelling: what was an attribute is an operand, or an attribute came whose default
+//! says what held before. The schemas have that ([`Spec::place`](ops::Spec::place) knows older opsets), so such a
+//! definition is read as it is spelled, where it holds what it asks for beyond the later one. The others stand in
+//! [`CHANGED`], each with what reads it: they are written out in operators of today, or hold less. A test holds the
+//! table against the schemas: whatever has other operands or attributes than in opset 13 must be in it.
 //!
 //! Dtypes are those of the definition that holds in the model ([`allowed_types`](super::allowed_types)).
 
@@ -127,8 +128,8 @@ pub(super) fn check(
     }
 }
 
-/// Flatten, Squeeze and Unsqueeze had no axes that count from the last one: "the value for axis must be in the range [0, R]", and "list
-/// of non-negative integers".
+/// Flatten, Squeeze and Unsqueeze had no axes that count from the last one: "the value for axis must be in the range
+/// [0, R]", and "list of non-negative integers".
 fn axes_from_the_first(attributes: &Attributes, _: &[Option<&Type>]) -> Result<(), Error> {
     for (name, value) in attributes.iter() {
         let axes = match value {
@@ -262,8 +263,9 @@ fn scatter<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result<(
     bind(walk, source.node, vec![Bound::Tensor(y)])
 }
 
-/// OneHot had no negative indices that count from the end: "Any entries in the 'indices' input tensor with values outside the range [0,
-/// depth) will result in one-hot representation with all 'off_value' values". Of axes below 0 it has the last one.
+/// OneHot had no negative indices that count from the end: "Any entries in the 'indices' input tensor with values
+/// outside the range [0, depth) will result in one-hot representation with all 'off_value' values". Of axes below 0 it
+/// has the last one.
 fn one_hot<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result<(), Error> {
     let operands = operands::<3>(walk, source)?;
     let (indices, values) = (there(&operands, 0)?, there(&operands, 2)?);

@@ -1,8 +1,8 @@
 //! Operators that nobody here knows, as runtimes have them in domains of their own: numbers stand for what they give.
 //!
-//! The model must declare the types of their outputs, unless their operands tell them; sizes that are names have what other values show
-//! them to be. The numbers are small and stand behind an open value, as if they were read from it: whatever follows from them is not
-//! judged, and all else of the model is.
+//! The model must declare the types of their outputs, unless their operands tell them; sizes that are names have what
+//! other values show them to be. The numbers are small and stand behind an open value, as if they were read from it:
+//! whatever follows from them is not judged, and all else of the model is.
 
 use ir::{Attributes, DType, Type, Value};
 

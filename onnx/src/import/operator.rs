@@ -21,11 +21,12 @@ const ANY_DTYPE: [(&str, &str); 1] = [("OneHot", "depth")];
 /// tensor with one axis, but ONNX's own tests have it without, and runtimes take that.
 const ONE_FOR_A_LIST: [(&str, &str); 1] = [("Unsqueeze", "axes")];
 
-/// GridSample's modes have these names from opset 20 on. Before, some had others, by which the same was meant, and images two axes: such a use is
-/// read, and not written.
+/// GridSample's modes have these names from opset 20 on. Before, some had others, by which the same was meant, and
+/// images two axes: such a use is read, and not written.
 const RENAMED: (u32, [(&str, &str); 2]) = (20, [("linear", "bilinear"), ("cubic", "bicubic")]);
 
-/// An operator that was for training where it had more than one output, and the first opset in which an attribute says so instead.
+/// An operator that was for training where it had more than one output, and the first opset in which an attribute says
+/// so instead.
 const TRAINED_BY_OUTPUTS: (&str, u32) = ("BatchNormalization", 14);
 
 /// Adds the operator of a node.
@@ -376,7 +377,8 @@ pub(super) fn reject(error: &Reject, types: &[Option<&Type>]) -> Error {
     }
 }
 
-/// The same, with the attributes that the node has: one of them may be at fault, and type rules tell sizes apart by nothing but numbers.
+/// The same, with the attributes that the node has: one of them may be at fault, and type rules tell sizes apart by
+/// nothing but numbers.
 fn with_attributes(error: Error, reject: &Reject, written: &Attributes) -> Error {
     let all: Vec<String> = written.iter().map(|(name, value)| format!("{name} = {value}")).collect();
     match error {

@@ -59,8 +59,8 @@ impl Origin {
         self.path.body(program)?.nodes.get(self.node)
     }
 
-    /// What the node is called within the whole program: `loop[2]/branch[then]/add`. A node of the main graph has its name, which may
-    /// be empty.
+    /// What the node is called within the whole program: `loop[2]/branch[then]/add`. A node of the main graph has its
+    /// name, which may be empty.
     pub fn name(&self, program: &Program) -> String {
         let Some(node) = self.find(program) else { return String::new() };
         match self.path.name(program).as_str() {

@@ -2,8 +2,9 @@
 //!
 //! ONNX: [CenterCropPad](https://onnx.ai/onnx/operators/onnx__CenterCropPad.html),
 //! [TensorScatter](https://onnx.ai/onnx/operators/onnx__TensorScatter.html),
-//! [MaxUnpool](https://onnx.ai/onnx/operators/onnx__MaxUnpool.html), [Col2Im](https://onnx.ai/onnx/operators/onnx__Col2Im.html). Whatever places
-//! are known gets them by slices and padding, the rest by ScatterElements, which has several for one place as undefined or as a sum.
+//! [MaxUnpool](https://onnx.ai/onnx/operators/onnx__MaxUnpool.html),
+//! [Col2Im](https://onnx.ai/onnx/operators/onnx__Col2Im.html). Whatever places are known gets them by slices and
+//! padding, the rest by ScatterElements, which has several for one place as undefined or as a sum.
 
 mod blocks;
 
@@ -86,8 +87,8 @@ fn centred<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result<(
     bind(walk, source.node, vec![Bound::Tensor(y)])
 }
 
-/// TensorScatter: an update in place of what stands from an index on, for each of the batch. The text has no negative places; those of
-/// a circular cache are taken modulo its size.
+/// TensorScatter: an update in place of what stands from an index on, for each of the batch. The text has no negative
+/// places; those of a circular cache are taken modulo its size.
 fn scattered<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result<(), Error> {
     let operands = operands::<3>(walk, source)?;
     let (cache, update) = (there(&operands, 0)?, there(&operands, 1)?);
@@ -142,7 +143,8 @@ fn scattered<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result
     bind(walk, source.node, vec![Bound::Tensor(y)])
 }
 
-/// MaxUnpool: elements at places in what was pooled, which count from 0, and zeros. A larger result has these in its first corner: so do ONNX's tests.
+/// MaxUnpool: elements at places in what was pooled, which count from 0, and zeros. A larger result has these in its
+/// first corner: so do ONNX's tests.
 fn unpooled<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result<(), Error> {
     let operands = operands::<3>(walk, source)?;
     let (x, places) = (there(&operands, 0)?, there(&operands, 1)?);

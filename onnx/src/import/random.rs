@@ -1,12 +1,13 @@
-//! `RandomUniform`, `RandomNormal`, those `…Like` another tensor, Bernoulli and Multinomial, written out: their shapes and dtypes are known, and their elements
-//! are open.
+//! `RandomUniform`, `RandomNormal`, those `…Like` another tensor, Bernoulli and Multinomial, written out: their shapes
+//! and dtypes are known, and their elements are open.
 //!
 //! ONNX: [RandomUniform](https://onnx.ai/onnx/operators/onnx__RandomUniform.html),
-//! [RandomNormal](https://onnx.ai/onnx/operators/onnx__RandomNormal.html), [Bernoulli](https://onnx.ai/onnx/operators/onnx__Bernoulli.html),
-//! [Multinomial](https://onnx.ai/onnx/operators/onnx__Multinomial.html). Numbers that may have been drawn go through a TopK of all of them that
-//! asks for no order: which of them is where is not specified. So whatever follows from them is not judged, and all
-//! else of the model is, also that these have the right shape and dtype. With a probability of 0 or 1 Bernoulli's element is known. A seed says
-//! nothing: ONNX does not say which generator it is for.
+//! [RandomNormal](https://onnx.ai/onnx/operators/onnx__RandomNormal.html),
+//! [Bernoulli](https://onnx.ai/onnx/operators/onnx__Bernoulli.html),
+//! [Multinomial](https://onnx.ai/onnx/operators/onnx__Multinomial.html). Numbers that may have been drawn go through a
+//! TopK of all of them that asks for no order: which of them is where is not specified. So whatever follows from them
+//! is not judged, and all else of the model is, also that these have the right shape and dtype. With a probability of 0
+//! or 1 Bernoulli's element is known. A seed says nothing: ONNX does not say which generator it is for.
 
 use ir::format::FloatFormat;
 use ir::{Attributes, DType, Type, Value};

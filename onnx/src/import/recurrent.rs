@@ -1,10 +1,10 @@
 //! RNN, GRU and LSTM, written out step by step.
 //!
 //! ONNX: [RNN](https://onnx.ai/onnx/operators/onnx__RNN.html), [GRU](https://onnx.ai/onnx/operators/onnx__GRU.html),
-//! [LSTM](https://onnx.ai/onnx/operators/onnx__LSTM.html). What a gate adds up is one Gemm: the input of the step, the state and two
-//! ones, beside each other, times the weights, the recurrence weights and both biases. So the bound of the sum holds for
-//! whatever order an implementation adds the products and the biases in. What an LSTM's peepholes see is added
-//! behind it, and what a GRU resets late too, as ONNX's equations have it.
+//! [LSTM](https://onnx.ai/onnx/operators/onnx__LSTM.html). What a gate adds up is one Gemm: the input of the step, the
+//! state and two ones, beside each other, times the weights, the recurrence weights and both biases. So the bound of
+//! the sum holds for whatever order an implementation adds the products and the biases in. What an LSTM's peepholes see
+//! is added behind it, and what a GRU resets late too, as ONNX's equations have it.
 
 mod cells;
 mod lengths;
@@ -123,8 +123,9 @@ fn function(name: &str) -> Result<&'static Activation, Error> {
     })
 }
 
-/// Requires that it is clear which of the functions takes which number. "The values are consumed in the order of activation functions": by those
-/// that have one, or one by each function, whether it has any or not, as ONNX's reference implementation does.
+/// Requires that it is clear which of the functions takes which number. "The values are consumed in the order of
+/// activation functions": by those that have one, or one by each function, whether it has any or not, as ONNX's
+/// reference implementation does.
 fn check_taken(name: &str, numbers: &[f32], takes: &[bool]) -> Result<(), Error> {
     let takers: Vec<usize> = takes.iter().enumerate().filter(|(_, takes)| **takes).map(|(i, _)| i).collect();
     let is_clear = numbers.is_empty()
@@ -247,8 +248,8 @@ fn steps(walk: &mut Walk<'_, '_>, x: Value, sizes: Sizes) -> Result<Vec<Value>, 
         .collect()
 }
 
-/// Requires of an initial state the shape that it has in all of them: [num_directions, batch_size, hidden_size], and with `layout` 1 the
-/// first two exchanged.
+/// Requires of an initial state the shape that it has in all of them: [num_directions, batch_size, hidden_size], and
+/// with `layout` 1 the first two exchanged.
 fn check_initial(ty: &Type, operand: usize, sizes: Sizes, batch_first: bool) -> Result<(), Error> {
     let Sizes { batch, hidden, directions, .. } = sizes;
     let wanted = if batch_first { [batch, directions, hidden] } else { [directions, batch, hidden] };

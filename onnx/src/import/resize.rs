@@ -1,17 +1,20 @@
 //! Resize, and Upsample of opsets 7 to 9, written out axis by axis.
 //!
 //! ONNX: [Resize](https://onnx.ai/onnx/operators/onnx__Resize.html),
-//! [Upsample](https://onnx.ai/onnx/operators/onnx__Upsample.html). A place of the result is a coordinate on the axis before ([`coordinates`]).
-//! `nearest` takes the element next to it: a Gather. `linear` and `cubic` add up the elements around it times their [`weights`], which are computed
-//! by nodes as well, because implementations compute coordinates in f32 and round on the way; the bound of the weights is theirs. Each weight is
-//! a continuous function of the coordinate, so nothing hangs on which side of an element a rounded coordinate falls. What lies outside of the
+//! [Upsample](https://onnx.ai/onnx/operators/onnx__Upsample.html). A place of the result is a coordinate on the axis
+//! before ([`coordinates`]). `nearest` takes the element next to it: a Gather. `linear` and `cubic` add up the elements
+//! around it times their [`weights`], which are computed by nodes as well, because implementations compute coordinates
+//! in f32 and round on the way; the bound of the weights is theirs. Each weight is a continuous function of the
+//! coordinate, so nothing hangs on which side of an element a rounded coordinate falls. What lies outside of the
 //! operand with `tf_crop_and_resize` is told by nodes too, and chosen last.
 //!
-//! A scale that is given is what coordinates are divided by. Where it makes a size which is no whole number, the text has the quotient of the sizes
-//! instead, since opset 11; ONNX's tests, its reference implementation and ONNX Runtime have what is given.
+//! A scale that is given is what coordinates are divided by. Where it makes a size which is no whole number, the text
+//! has the quotient of the sizes instead, since opset 11; ONNX's tests, its reference implementation and ONNX Runtime
+//! have what is given.
 //!
-//! What is refused says so: elements and sizes that hang on how something is rounded, and scales that make a size which is no whole number where
-//! ONNX's text, and runtimes, go on with the size, and ONNX's reference implementation and tests with what the scale makes of it.
+//! What is refused says so: elements and sizes that hang on how something is rounded, and scales that make a size which
+//! is no whole number where ONNX's text, and runtimes, go on with the size, and ONNX's reference implementation and
+//! tests with what the scale makes of it.
 
 mod axes;
 mod coordinates;

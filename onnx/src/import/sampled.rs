@@ -1,8 +1,9 @@
 //! RoiAlign and DeformConv, written out: what lies between elements, at coordinates that are read.
 //!
 //! ONNX: [RoiAlign](https://onnx.ai/onnx/operators/onnx__RoiAlign.html),
-//! [DeformConv](https://onnx.ai/onnx/operators/onnx__DeformConv.html). Which elements lie around a coordinate is read from it, where it may lie
-//! on either side of one both are taken; what they weigh is computed by nodes ([`Taps`]), which is 0 for all that are further away than one.
+//! [DeformConv](https://onnx.ai/onnx/operators/onnx__DeformConv.html). Which elements lie around a coordinate is read
+//! from it, where it may lie on either side of one both are taken; what they weigh is computed by nodes ([`Taps`]),
+//! which is 0 for all that are further away than one.
 
 mod deformed;
 mod regions;
@@ -118,8 +119,8 @@ fn few(weights: usize) -> Result<(), Error> {
     Err(Error::unsupported("operator", format!("{weights} weights are not written out")))
 }
 
-/// Sums of elements, each with its weight, along the last axis. `counts` says by number which weights are of elements that may be around
-/// their coordinate; all leave out the others.
+/// Sums of elements, each with its weight, along the last axis. `counts` says by number which weights are of elements
+/// that may be around their coordinate; all leave out the others.
 fn weighed(
     walk: &mut Walk<'_, '_>,
     elements: Value,

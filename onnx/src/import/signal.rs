@@ -3,8 +3,9 @@
 //! ONNX: [DFT](https://onnx.ai/onnx/operators/onnx__DFT.html), [STFT](https://onnx.ai/onnx/operators/onnx__STFT.html),
 //! [HannWindow](https://onnx.ai/onnx/operators/onnx__HannWindow.html),
 //! [HammingWindow](https://onnx.ai/onnx/operators/onnx__HammingWindow.html),
-//! [BlackmanWindow](https://onnx.ai/onnx/operators/onnx__BlackmanWindow.html). A transform is one product with a matrix of sines and cosines
-//! ([`turns`]), so that its bound holds for sums in any order. A window is computed by nodes in f32, as in ONNX's function bodies.
+//! [BlackmanWindow](https://onnx.ai/onnx/operators/onnx__BlackmanWindow.html). A transform is one product with a matrix
+//! of sines and cosines ([`turns`]), so that its bound holds for sums in any order. A window is computed by nodes in
+//! f32, as in ONNX's function bodies.
 
 mod mel;
 mod turns;

@@ -1,10 +1,10 @@
 //! What nodes look like: operators that ONNX has, with as many operands and outputs as their signatures say, and attributes
 //! that they have.
 //!
-//! IR.md, Nodes: "The number of inputs and outputs in a node, their types, the set of attributes specified in a node and their types
-//! MUST satisfy the constraints imposed by the signature of the node's operator." That holds for all nodes: of those on the way the
-//! walk asks, and of all others this does, on the side that an If does not take and in functions that nothing calls. Types are left
-//! to the walk.
+//! IR.md, Nodes: "The number of inputs and outputs in a node, their types, the set of attributes specified in a node
+//! and their types MUST satisfy the constraints imposed by the signature of the node's operator." That holds for all
+//! nodes: of those on the way the walk asks, and of all others this does, on the side that an If does not take and in
+//! functions that nothing calls. Types are left to the walk.
 
 use ops::schema::{Absence, Arity, Parameter, Schema};
 use ops::spec::Place;
@@ -15,8 +15,8 @@ use crate::Error;
 use crate::program::{Attribute, Body, Function, Node, ValueId};
 use crate::proto::attribute_proto::AttributeType;
 
-/// The operators whose last operand, which may be repeated, may be there not even once, and since which definition. All others have a
-/// minimum of one.
+/// The operators whose last operand, which may be repeated, may be there not even once, and since which definition. All
+/// others have a minimum of one.
 const NONE_NEEDED: [(&str, u32); 2] = [("Loop", 11), ("SequenceMap", 17)];
 
 /// Requires of all nodes of a body, and of those inside them, what their operators have in an opset of the default domain.
@@ -64,7 +64,8 @@ pub(super) fn check_node(node: &Node, functions: &Functions<'_>, declared: u32) 
     attributes(node, schema, declared)
 }
 
-/// Requires of a node what an operator of another domain than the default one has, by its definition in the version of the domain that the model imports.
+/// Requires of a node what an operator of another domain than the default one has, by its definition in the version of
+/// the domain that the model imports.
 pub(super) fn check_in_domain(node: &Node, schema: &Schema) -> Result<(), Error> {
     operands_of(node, schema)?;
     outputs(node, schema)?;

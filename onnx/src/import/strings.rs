@@ -1,13 +1,14 @@
 //! Tensors of strings, and what operators make of them.
 //!
-//! A graph holds numbers: a string is a list of bytes in it, and a tensor of strings a shape and such lists ([`Texts`]). What operators
-//! make of strings is read from them, as are the branches that an If takes: it is constant, and given the strings. So it is the same for
-//! the reference and for our engines, which walk over the program alike.
+//! A graph holds numbers: a string is a list of bytes in it, and a tensor of strings a shape and such lists
+//! ([`Texts`]). What operators make of strings is read from them, as are the branches that an If takes: it is constant,
+//! and given the strings. So it is the same for the reference and for our engines, which walk over the program alike.
 //!
 //! ONNX: [StringConcat](https://onnx.ai/onnx/operators/onnx__StringConcat.html),
 //! [StringSplit](https://onnx.ai/onnx/operators/onnx__StringSplit.html),
 //! [StringNormalizer](https://onnx.ai/onnx/operators/onnx__StringNormalizer.html),
-//! [RegexFullMatch](https://onnx.ai/onnx/operators/onnx__RegexFullMatch.html), Equal, Shape and Size of strings, and some that move them.
+//! [RegexFullMatch](https://onnx.ai/onnx/operators/onnx__RegexFullMatch.html), Equal, Shape and Size of strings, and
+//! some that move them.
 
 mod moved;
 mod normalized;

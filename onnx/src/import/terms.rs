@@ -142,15 +142,15 @@ impl Walk<'_, '_> {
         self.push_constant(Tensor::from_i128_fn(&ty, number).into(), None)
     }
 
-    /// The same numbers with the error of something as well that others compute on the way: its difference to itself, which is 0, and
-    /// off by what rounding it may have brought about.
+    /// The same numbers with the error of something as well that others compute on the way: its difference to itself,
+    /// which is 0, and off by what rounding it may have brought about.
     pub(super) fn within(&mut self, x: Value, rounded: Value) -> Result<Value, Error> {
         let nothing = self.op("Sub", &[rounded, rounded])?;
         self.op("Add", &[x, nothing])
     }
 
-    /// What is computed of floats. Of 16 bits it is computed in f32 and rounded once, within what it may bring about to compute it in 16 bits step
-    /// by step. Where a step of that overflows, either is right.
+    /// What is computed of floats. Of 16 bits it is computed in f32 and rounded once, within what it may bring about to
+    /// compute it in 16 bits step by step. Where a step of that overflows, either is right.
     pub(super) fn in_f32_or_by_steps(
         &mut self,
         floats: &[Value],
@@ -171,9 +171,9 @@ impl Walk<'_, '_> {
         self.op("Where", &[is_finite, near, either])
     }
 
-    /// Weights, as good as those have them who meet an element at the end of an axis several times, each time with a part of its weight,
-    /// or all axes at once: sums of parts that are exact here are rounded there. A weight of 0 is one for those who compute with it, and
-    /// none for others.
+    /// Weights, as good as those have them who meet an element at the end of an axis several times, each time with a
+    /// part of its weight, or all axes at once: sums of parts that are exact here are rounded there. A weight of 0 is
+    /// one for those who compute with it, and none for others.
     pub(super) fn in_parts(&mut self, weights: Value) -> Result<Value, Error> {
         let dtype = self.ty(weights).dtype;
         // 0.6 divides none of them that are exact, but 0.
@@ -183,8 +183,8 @@ impl Walk<'_, '_> {
         self.within(weights, parts)
     }
 
-    /// A value, where ONNX leaves open whether it is that or another one: a choice by a truth value that is true here, and may be either for
-    /// an implementation that rounds.
+    /// A value, where ONNX leaves open whether it is that or another one: a choice by a truth value that is true here,
+    /// and may be either for an implementation that rounds.
     pub(super) fn either(&mut self, x: Value, other: Value) -> Result<Value, Error> {
         let [nothing, trace, divisor] = [0.0, TRACE, 0.6].map(|number| self.real(DType::F32, number));
         let (nothing, parts) = (nothing?, self.op("Div", &[trace?, divisor?])?);
@@ -193,8 +193,8 @@ impl Walk<'_, '_> {
         self.op("Where", &[is_open, x, other])
     }
 
-    /// A value, where all that lies between it and another one is right as well: to it comes their difference times a 0 that may be off
-    /// by 1, and so as much on the other side.
+    /// A value, where all that lies between it and another one is right as well: to it comes their difference times a 0
+    /// that may be off by 1, and so as much on the other side.
     pub(super) fn between(&mut self, x: Value, other: Value) -> Result<Value, Error> {
         let dtype = self.ty(x).dtype;
         // The sum is no number of f32: whoever rounds it to the nearest may be off by a half, and twice so in a difference.
@@ -285,8 +285,8 @@ pub(super) fn bounded(dtype: DType, shape: &[i64]) -> Result<Type, Error> {
     check_countable("constant", &ty).map(|()| ty)
 }
 
-/// Requires that a type is one that a graph may have. The whole graph is validated in the end, and before that what is written out computes
-/// with sizes.
+/// Requires that a type is one that a graph may have. The whole graph is validated in the end, and before that what is
+/// written out computes with sizes.
 pub(super) fn check_countable(what: impl Into<String>, ty: &Type) -> Result<(), Error> {
     if ty.is_countable() {
         return Ok(());

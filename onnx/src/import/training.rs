@@ -2,9 +2,9 @@
 //!
 //! [Adagrad](https://onnx.ai/onnx/operators/onnx_aionnxpreviewtraining_Adagrad.html),
 //! [Adam](https://onnx.ai/onnx/operators/onnx_aionnxpreviewtraining_Adam.html),
-//! [Momentum](https://onnx.ai/onnx/operators/onnx_aionnxpreviewtraining_Momentum.html). Several tensors are updated by one node, each for itself:
-//! the operands are those of all tensors, kind by kind, and so are the results. The pseudo code of the text is what is written out, in the dtype
-//! of the tensors, which that of the learning rate must be.
+//! [Momentum](https://onnx.ai/onnx/operators/onnx_aionnxpreviewtraining_Momentum.html). Several tensors are updated by
+//! one node, each for itself: the operands are those of all tensors, kind by kind, and so are the results. The pseudo
+//! code of the text is what is written out, in the dtype of the tensors, which that of the learning rate must be.
 
 use ir::{DType, Value};
 

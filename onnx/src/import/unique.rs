@@ -1,7 +1,7 @@
 //! Unique, written out: which elements are alike is read from their values.
 //!
-//! ONNX: [Unique](https://onnx.ai/onnx/operators/onnx__Unique.html). What is alone is gathered, and where it is, is constant; all of it is
-//! given the operand. Not-a-numbers are refused: the text does not say whether they are alike.
+//! ONNX: [Unique](https://onnx.ai/onnx/operators/onnx__Unique.html). What is alone is gathered, and where it is, is
+//! constant; all of it is given the operand. Not-a-numbers are refused: the text does not say whether they are alike.
 
 use std::collections::BTreeMap;
 

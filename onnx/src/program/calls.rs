@@ -12,8 +12,8 @@ use crate::proto::{AttributeProto, OperatorSetIdProto};
 const MOST_NODES: usize = 10_000;
 
 impl Program {
-    /// The program with the nodes of its function in place of a call, for each call of the main graph and of the bodies in it whose
-    /// operands are all there and whose function has the model's opsets.
+    /// The program with the nodes of its function in place of a call, for each call of the main graph and of the bodies
+    /// in it whose operands are all there and whose function has the model's opsets.
     pub fn with_a_call_written_out(&self) -> impl Iterator<Item = Self> {
         self.calls().filter_map(|(way, at)| {
             let node = self.body(&way)?.nodes.get(at)?;
@@ -24,8 +24,9 @@ impl Program {
         })
     }
 
-    /// The program with the nodes of functions in place of all calls; `None` where there are none, or nodes would be too many. A function
-    /// of another opset than the model's means the same in that, or the program would not be valid.
+    /// The program with the nodes of functions in place of all calls; `None` where there are none, or nodes would be
+    /// too many. A function of another opset than the model's means the same in that, or the program would not be
+    /// valid.
     pub fn without_calls(&self) -> Option<Self> {
         let mut program: Option<Self> = None;
         loop {
@@ -36,8 +37,8 @@ impl Program {
         }
     }
 
-    /// Whether there are functions of other domains than the one in which graphs of ours are exported, of which each is called once and
-    /// has no attributes.
+    /// Whether there are functions of other domains than the one in which graphs of ours are exported, of which each is
+    /// called once and has no attributes.
     pub fn has_functions_of_its_own(&self) -> bool {
         self.functions.iter().any(|function| function.rest.domain() != FUNCTION_DOMAIN)
     }

@@ -30,8 +30,8 @@ impl Program {
         is_new.then_some(program)
     }
 
-    /// The program without the inputs of the main graph that have a default and no other value, with the default as a constant; `None`
-    /// where there are none.
+    /// The program without the inputs of the main graph that have a default and no other value, with the default as a
+    /// constant; `None` where there are none.
     pub fn without_defaults(&self, is_given: impl Fn(&str) -> bool) -> Option<Self> {
         let mut program = self.clone();
         let Scope { names, body, .. } = &mut program.main;
@@ -51,8 +51,8 @@ impl Program {
         (body.initializers.len() < self.main.body.initializers.len()).then_some(program)
     }
 
-    /// The operands of the main graph's nodes that this program has as attributes, where they are no constants: the position of the
-    /// node, the slot and the value.
+    /// The operands of the main graph's nodes that this program has as attributes, where they are no constants: the
+    /// position of the node, the slot and the value.
     pub fn open_parameters(&self) -> Vec<(usize, usize, ValueId)> {
         let body = &self.main.body;
         let opset = self.rest.opset_import.iter().find(|entry| domain(entry.domain()).is_empty());
@@ -115,7 +115,8 @@ impl Program {
         program
     }
 
-    /// The program with other shapes said of what its bodies take, give and have in them, or none. What is said in the main graph stays.
+    /// The program with other shapes said of what its bodies take, give and have in them, or none. What is said in the
+    /// main graph stays.
     #[must_use]
     pub fn with_shapes_in_bodies(&self, of: impl Fn(&TensorShapeProto) -> Option<TensorShapeProto>) -> Self {
         let mut program = self.clone();

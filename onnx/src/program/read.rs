@@ -258,8 +258,8 @@ impl Reader {
 
     /// A new value for an output; `None` for the empty name.
     ///
-    /// IR.md, Nodes: "In the case of a nested subgraph, a node output name MUST be distinct from the names from the outer scopes that are
-    /// visible in the nested subgraph."
+    /// IR.md, Nodes: "In the case of a nested subgraph, a node output name MUST be distinct from the names from the
+    /// outer scopes that are visible in the nested subgraph."
     fn given(&mut self, name: &str) -> Result<Option<ValueId>, Error> {
         if name.is_empty() {
             return Ok(None);
@@ -305,8 +305,8 @@ impl Resolved {
     }
 }
 
-/// Requires that the outputs of a model or a function are told apart by their names. ONNX does not ask for that, and those of a body inside
-/// are told by their places.
+/// Requires that the outputs of a model or a function are told apart by their names. ONNX does not ask for that, and
+/// those of a body inside are told by their places.
 fn unique_outputs(outputs: &[ValueInfoProto]) -> Result<(), Error> {
     let mut seen = BTreeSet::new();
     match outputs.iter().map(ValueInfoProto::name).find(|name| !seen.insert(*name)) {
@@ -315,7 +315,8 @@ fn unique_outputs(outputs: &[ValueInfoProto]) -> Result<(), Error> {
     }
 }
 
-/// Requires that the nodes of a graph are told apart by their names, where they have some (the standard's IR.md, "Names Within a Graph").
+/// Requires that the nodes of a graph are told apart by their names, where they have some (the standard's IR.md, "Names
+/// Within a Graph").
 fn unique_nodes(nodes: &[NodeProto]) -> Result<(), Error> {
     let mut seen = BTreeSet::new();
     match nodes.iter().map(NodeProto::name).find(|name| !name.is_empty() && !seen.insert(*name)) {

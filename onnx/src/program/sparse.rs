@@ -1,9 +1,10 @@
 //! Sparse initializers: what they mean is a dense tensor, and so they are read; what a model says in sparse form it says in that
 //! form when it is written again.
 //!
-//! onnx.proto, SparseTensorProto: "The sequence of non-default values are encoded as a tensor of shape [NNZ]. The default-value is zero for
-//! numeric tensors". The indices are linear ones of shape [NNZ], or tuples of shape [NNZ, rank], and "must appear in ascending
-//! order without duplication". That axes are there and not empty, ONNX's checker asks for.
+//! onnx.proto, SparseTensorProto: "The sequence of non-default values are encoded as a tensor of shape [NNZ]. The
+//! default-value is zero for numeric tensors". The indices are linear ones of shape [NNZ], or tuples of shape [NNZ,
+//! rank], and "must appear in ascending order without duplication". That axes are there and not empty, ONNX's checker
+//! asks for.
 
 use ir::{DType, Tensor, Type};
 
@@ -99,8 +100,8 @@ pub enum Indices {
 }
 
 impl Program {
-    /// The program with some initializers of the main graph in sparse form: of those that have axes, none of which is empty, and elements
-    /// that this program has types for. `None` where none is meant.
+    /// The program with some initializers of the main graph in sparse form: of those that have axes, none of which is
+    /// empty, and elements that this program has types for. `None` where none is meant.
     pub fn with_sparse_initializers(
         &self,
         mut meant: impl FnMut(&TensorProto) -> Option<Indices>,

@@ -1,4 +1,5 @@
-//! Where a program keeps the elements of its tensors, and what it calls its values and nodes: both mean nothing, and every runtime reads both.
+//! Where a program keeps the elements of its tensors, and what it calls its values and nodes: both mean nothing, and
+//! every runtime reads both.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,19 +10,20 @@ use crate::tensor::elements::is_in_field;
 use crate::tensor::{in_bytes, in_field};
 
 impl Program {
-    /// The program with the elements of some of its tensors in the fields of their types (`int32_data` of a float16); `None` where none
-    /// changes.
+    /// The program with the elements of some of its tensors in the fields of their types (`int32_data` of a float16);
+    /// `None` where none changes.
     pub fn with_tensor_fields(&self, mut is_meant: impl FnMut() -> bool) -> Option<Self> {
         self.with_tensors(&mut |tensor| in_field(tensor).filter(|_| is_meant()))
     }
 
-    /// The program with the elements of its tensors as bytes, of those of some element types (as ONNX numbers them); `None` where they are.
+    /// The program with the elements of its tensors as bytes, of those of some element types (as ONNX numbers them);
+    /// `None` where they are.
     pub fn without_tensor_fields(&self, is_meant: impl Fn(i32) -> bool) -> Option<Self> {
         self.with_tensors(&mut |tensor| in_bytes(tensor).filter(|_| is_meant(tensor.data_type())))
     }
 
-    /// The element types of the tensors that have their elements in the field of their type, as ONNX numbers them, and of each a value of the
-    /// main graph that is such a tensor; `None` where they are all inside.
+    /// The element types of the tensors that have their elements in the field of their type, as ONNX numbers them, and
+    /// of each a value of the main graph that is such a tensor; `None` where they are all inside.
     pub fn types_in_fields(&self) -> BTreeMap<i32, Option<ValueId>> {
         let mut types = BTreeMap::new();
         let mut add = |tensor: &TensorProto, value: Option<ValueId>| {
@@ -62,8 +64,8 @@ impl Program {
         is_new.then_some(program)
     }
 
-    /// The program with other names of all values but its inputs and outputs, and of all nodes that have one. `value` and `node` make them of
-    /// those that are there; of a name that is in use, one is made from it that is not.
+    /// The program with other names of all values but its inputs and outputs, and of all nodes that have one. `value`
+    /// and `node` make them of those that are there; of a name that is in use, one is made from it that is not.
     #[must_use]
     pub fn renamed(
         &self,
@@ -90,7 +92,8 @@ impl Program {
         Some(self.renamed(|name| plain("w", &mut values, name), |name| plain("m", &mut nodes, name)))
     }
 
-    /// Whether the names of all values but its inputs and outputs are identifiers, and those of nodes, which are told apart by them.
+    /// Whether the names of all values but its inputs and outputs are identifiers, and those of nodes, which are told
+    /// apart by them.
     pub fn has_plain_names(&self) -> bool {
         let kept = self.main.ports();
         let mut values = self.main.names.iter().enumerate();

@@ -1,4 +1,5 @@
-//! A program of an opset before 13 as it is written in 13: what were attributes are operands, and what had other words has those of today.
+//! A program of an opset before 13 as it is written in 13: what were attributes are operands, and what had other words
+//! has those of today.
 
 mod words;
 
@@ -27,8 +28,9 @@ impl Program {
         u32::try_from(entry.version()).ok().filter(|&opset| opset < OPSET)
     }
 
-    /// The program in opset 13, with all forms that it has, for inputs of which some are known; `None` where it has that opset, or a later
-    /// one. What meant something else inside a body is written as it stands: what the program leads to, [`specialise`] tells.
+    /// The program in opset 13, with all forms that it has, for inputs of which some are known; `None` where it has
+    /// that opset, or a later one. What meant something else inside a body is written as it stands: what the program
+    /// leads to, [`specialise`] tells.
     pub fn in_first_opset(&self, known_inputs: &dyn KnownInputs) -> Option<Self> {
         let former = self.former_opset()?;
         let mut program = self.clone();

@@ -6,8 +6,8 @@ use super::edit::Way;
 use super::{Body, Node, Program, ValueId};
 
 impl Program {
-    /// The program without one of the outputs that nothing reads of an If, a Loop or a Scan, for each of them. Where a loop carried a value
-    /// for it, its body reads what the value began with.
+    /// The program without one of the outputs that nothing reads of an If, a Loop or a Scan, for each of them. Where a
+    /// loop carried a value for it, its body reads what the value began with.
     pub fn without_unread_outputs(&self) -> impl Iterator<Item = Self> {
         let read = self.main.body.read();
         let place = |way: &Way, at: usize, node: &Node| {

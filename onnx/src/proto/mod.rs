@@ -31,8 +31,8 @@ fn decode_from<M: Message + Default>(what: &str, bytes: impl Buf) -> Result<M, E
 /// How many messages around a fault are told.
 const TOLD: usize = 8;
 
-/// Why bytes are no message of a type, and where. `prost` says why behind the names of all fields around the fault, the innermost first,
-/// each with its message (`GraphProto.node: ModelProto.graph: …`).
+/// Why bytes are no message of a type, and where. `prost` says why behind the names of all fields around the fault, the
+/// innermost first, each with its message (`GraphProto.node: ModelProto.graph: …`).
 fn not_a_message(error: &str) -> String {
     let mut why = error.strip_prefix("failed to decode Protobuf message: ").unwrap_or(error);
     let mut fields = Vec::new();

@@ -33,11 +33,12 @@
 //!                                ^");
 //! ```
 //!
-//! The grammar is ONNX's ([Syntax.md](https://github.com/onnx/onnx/blob/main/docs/Syntax.md)): whatever ONNX's parser reads is read here, as
-//! the same message, and ONNX's parser reads what is printed here. Numbers of a tensor are those of the field that ONNX has
-//! for its type: bits of a `float16`, packed bytes of an `int4`. Floats are the shortest decimals that read back to the same
-//! bits. A message that is read has its numbers in these fields, never in `raw_data`, and an empty name where none is
-//! written. What is made of a text for a runtime has them as bytes: not every runtime reads both.
+//! The grammar is ONNX's ([Syntax.md](https://github.com/onnx/onnx/blob/main/docs/Syntax.md)): whatever ONNX's parser
+//! reads is read here, as the same message, and ONNX's parser reads what is printed here. Numbers of a tensor are those
+//! of the field that ONNX has for its type: bits of a `float16`, packed bytes of an `int4`. Floats are the shortest
+//! decimals that read back to the same bits. A message that is read has its numbers in these fields, never in
+//! `raw_data`, and an empty name where none is written. What is made of a text for a runtime has them as bytes: not
+//! every runtime reads both.
 //!
 //! What ONNX's parser does not take, and is read and printed here:
 //!
@@ -47,10 +48,10 @@
 //! - `undefined` for an element type that is not said, and `[]` for external data without a place,
 //! - the `metadata_props` of functions.
 //!
-//! What has no place in the syntax is left out, and said so: [`Text::left_out`] lists it, and so do comments at the end of the text.
-//! These are documentation and metadata of all but models and functions, sparse tensors that are values, annotations for
-//! quantization, devices, training, denotations, strings that are no UTF-8, and what contradicts itself, such as a
-//! tensor with elements in two places.
+//! What has no place in the syntax is left out, and said so: [`Text::left_out`] lists it, and so do comments at the end
+//! of the text. These are documentation and metadata of all but models and functions, sparse tensors that are values,
+//! annotations for quantization, devices, training, denotations, strings that are no UTF-8, and what contradicts
+//! itself, such as a tensor with elements in two places.
 
 mod floats;
 mod lex;

@@ -1,8 +1,8 @@
 //! Rules about operands that are parameters: constants that say what an operator does, as the axes of Squeeze do.
 //!
-//! An edit puts another constant in the place of one. What it says contradicts the operator's text, and nothing else does. Where the
-//! text calls something undefined, as axes that Slice and Pad name twice, or says nothing of it, as axes that a Reduce names twice, an
-//! engine may do as it likes: no row has it.
+//! An edit puts another constant in the place of one. What it says contradicts the operator's text, and nothing else
+//! does. Where the text calls something undefined, as axes that Slice and Pad name twice, or says nothing of it, as
+//! axes that a Reduce names twice, an engine may do as it likes: no row has it.
 
 use ir::{DType, Tensor, Type};
 use ops::reduction::REDUCTIONS;

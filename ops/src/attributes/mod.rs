@@ -25,9 +25,9 @@
 //! | `pool: Pooling<D> as part` | what several operators share: attributes of a [`Part`] |
 //!
 //! `struct Reduce of ReduceFn` has a field `function` besides: which operator of the family it is. `struct PRelu;` has no
-//! attributes, `struct Unary(UnaryFn);` neither, but is a family. The type comes first, then the name, the values and the default, each if there
-//! is one. What must hold beyond them is a function, named behind the struct: `check Self::check;`. It takes what was read and the
-//! attributes given.
+//! attributes, `struct Unary(UnaryFn);` neither, but is a family. The type comes first, then the name, the values and
+//! the default, each if there is one. What must hold beyond them is a function, named behind the struct: `check
+//! Self::check;`. It takes what was read and the attributes given.
 //!
 //! One payload says by hand how it is [`Declared`]: each `Activation` has its own names and defaults.
 

@@ -79,8 +79,8 @@ pub fn read<T: Value>(given: &Attributes, name: &str, default: Option<T>) -> Res
     T::read(given, name)?.or(default).ok_or_else(|| BadAttribute::Missing(name.to_owned()))
 }
 
-/// The values that an attribute may have: a range, a set of dtypes, [`Clamped`] numbers. Of a list it is said of each entry, and of
-/// what may be absent where it is there.
+/// The values that an attribute may have: a range, a set of dtypes, [`Clamped`] numbers. Of a list it is said of each
+/// entry, and of what may be absent where it is there.
 pub trait Among<T> {
     /// The value, as it is meant; what it must be, where it is none of these.
     fn admit(&self, value: T) -> Result<T, String>;

@@ -8,8 +8,8 @@ attributes! {
     pub struct Binary(BinaryFn);
 }
 
-/// Each row: documentation and name, the function on reals, the function on integers (`None` where undefined), whether it commutes,
-/// and its edges.
+/// Each row: documentation and name, the function on reals, the function on integers (`None` where undefined), whether
+/// it commutes, and its edges.
 macro_rules! table {
     ($($(#[doc = $doc:literal])+ $name:ident: |$a:pat_param, $x:pat_param, $y:pat_param| $real:expr,
        |$p:pat_param, $q:pat_param| $int:expr, $order:ident, [$($edge:expr),*];)*) => {

@@ -10,8 +10,9 @@ attributes! {
     ///
     /// `x: any shape → y: the same, of dtype to`
     ///
-    /// Which NaN a NaN is, nobody says of one that was computed: its bits are undecidable, as are those of zeros and denormals where a
-    /// device may have others. Bits that are neither those of false nor of true are undefined as bool.
+    /// Which NaN a NaN is, nobody says of one that was computed: its bits are undecidable, as are those of zeros and
+    /// denormals where a device may have others. Bits that are neither those of false nor of true are undefined as
+    /// bool.
     ///
     /// ONNX: [BitCast](https://onnx.ai/onnx/operators/onnx__BitCast.html).
     #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -15,9 +15,9 @@ attributes! {
     /// Floats are rounded to the nearest, ties to even. A float that becomes an integer loses its fraction, and must
     /// then fit: else it is undefined. To one of [4](https://onnx.ai/onnx/technical/int4.html) and
     /// [2](https://onnx.ai/onnx/technical/int2.html) bits it may be rounded to the nearest as well, ties to even: those pages
-    /// have that, and ONNX's reference evaluator drops the fraction. Integers that do not fit lose their high bits. All but 0 is true, NaN too. For
-    /// floats of 8 bits and less, [tables](https://onnx.ai/onnx/technical/float8.html) say what becomes of what does
-    /// not fit.
+    /// have that, and ONNX's reference evaluator drops the fraction. Integers that do not fit lose their high bits. All
+    /// but 0 is true, NaN too. For floats of 8 bits and less, [tables](https://onnx.ai/onnx/technical/float8.html) say
+    /// what becomes of what does not fit.
     ///
     /// Where `saturate` and `round_mode` do not concern the dtype, whatever they say is accepted and nothing is
     /// written; so they are written only in opsets that have them.

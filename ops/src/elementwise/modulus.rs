@@ -45,8 +45,8 @@ impl Mod {
         Some(if wrong_sign && !self.fmod { remainder + q } else { remainder })
     }
 
-    /// The remainder of floats. One that is 0 has the sign of the divisor as well. With `fmod` the text of opsets before 28 says that it
-    /// is exact; without, `A - floor(A / B) * B`, whose steps may round.
+    /// The remainder of floats. One that is 0 has the sign of the divisor as well. With `fmod` the text of opsets
+    /// before 28 says that it is exact; without, `A - floor(A / B) * B`, whose steps may round.
     fn real<A: Arith>(self, a: &A, x: A::R, y: A::R) -> A::R {
         let remainder = a.fmod(x, y);
         if self.fmod {

@@ -11,8 +11,9 @@ attributes! {
     ///
     /// `x…: as the equation says → y: as the equation says`
     ///
-    /// Axes of a letter have one size; `...` stands for as many axes of each operand, which broadcast. What the result does not have is summed up: of products, says the
-    /// text, and implementations sum an axis that one operand alone has before they multiply. Either is right.
+    /// Axes of a letter have one size; `...` stands for as many axes of each operand, which broadcast. What the result
+    /// does not have is summed up: of products, says the text, and implementations sum an axis that one operand alone
+    /// has before they multiply. Either is right.
     ///
     /// ONNX: [Einsum](https://onnx.ai/onnx/operators/onnx__Einsum.html).
     #[derive(Clone, PartialEq, Eq, Debug)]

@@ -14,8 +14,8 @@ attributes! {
     /// C may be absent. Where K is 0, the product is 0. What a factor of 0 stands before need not be read, be it NaN:
     /// so BLAS has it.
     ///
-    /// On integers, the standard does not say how what a fractional alpha or beta gives is rounded, nor whether the factor is: the
-    /// result is any number. Only whole ones are drawn there.
+    /// On integers, the standard does not say how what a fractional alpha or beta gives is rounded, nor whether the
+    /// factor is: the result is any number. Only whole ones are drawn there.
     ///
     /// ONNX: [Gemm](https://onnx.ai/onnx/operators/onnx__Gemm.html).
     #[derive(Clone, Copy, PartialEq, Debug)]

@@ -124,8 +124,8 @@ pub(super) fn in_range(x: &[Option<&Type>], axis: i64) -> Vec<Hazard> {
     size.map(within).into_iter().collect()
 }
 
-/// Every index, at operand 1, is one of the smallest of the axes behind those of a batch that lists of them point into: which of them
-/// a number is for, a hazard does not tell.
+/// Every index, at operand 1, is one of the smallest of the axes behind those of a batch that lists of them point into:
+/// which of them a number is for, a hazard does not tell.
 pub(super) fn lists_in_range(x: &[Option<&Type>], batch: usize) -> Vec<Hazard> {
     let [Some(x), Some(indices), ..] = x else { return Vec::new() };
     let listed = indices.shape[indices.rank() - 1] as usize;

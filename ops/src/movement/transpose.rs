@@ -12,7 +12,8 @@ attributes! {
     /// ONNX: [Transpose](https://onnx.ai/onnx/operators/onnx__Transpose.html).
     #[derive(Clone, PartialEq, Debug)]
     pub struct Transpose {
-        /// Every axis of the operand once; without it, the axes are reversed. Unlike other lists of axes it does not count from the end.
+        /// Every axis of the operand once; without it, the axes are reversed. Unlike other lists of axes it does not
+        /// count from the end.
         pub perm: Option<Vec<i64>> { 0.. },
     }
 }

@@ -11,8 +11,8 @@ attributes! {
     /// `x: [N, C, …] or [N], scale, bias, mean, variance: [C] → y: as x, in training running_mean, running_variance: [C]`
     ///
     /// (x - mean)/√(variance + ε)·scale + bias. `[N]` is one channel. Scale and bias may have a dtype of their own, and
-    /// so may the statistics. The root of a negative variance is undefined. In training the statistics that are given move towards
-    /// those of the operand, which are computed in f32 at least.
+    /// so may the statistics. The root of a negative variance is undefined. In training the statistics that are given
+    /// move towards those of the operand, which are computed in f32 at least.
     ///
     /// ONNX: [BatchNormalization](https://onnx.ai/onnx/operators/onnx__BatchNormalization.html).
     #[derive(Clone, Copy, PartialEq, Debug)]
@@ -142,8 +142,8 @@ impl Operator for BatchNorm {
         let roots: Vec<A::R> = variance.iter().map(root).collect();
         let slopes: Vec<A::R> = scale.iter().zip(&roots).map(|(&scale, &root)| a.div(scale, root)).collect();
         let inverses: Vec<A::R> = roots.iter().map(|&root| a.div(a.real(1.0), root)).collect();
-        // One reading is one multiplication and one addition per element. The other subtracts the mean first and has three factors
-        // in whatever order.
+        // One reading is one multiplication and one addition per element. The other subtracts the mean first and has
+        // three factors in whatever order.
         vec![Data::Real(lanes::build(x.shape(), |at| {
             let (x, channel) = (x[at], at.get(1).copied().unwrap_or(0));
             let (mean, bias) = (mean[[channel].as_slice()], bias[[channel].as_slice()]);

@@ -16,9 +16,9 @@ use crate::rule::{Args, Reject, Rule, same_dtype, same_shape};
 /// How many elements are laid out at once, for many filters to meet: some megabytes of any number system.
 const LAID_OUT: usize = 1 << 17;
 
-/// The types of X and of the filters, W, that meet it in groups of channels, as convolution and its transpose both require them; and
-/// the channels of the result. `channels` and `maps` tell of W how many X has, and how many the result. The bias has one number for each
-/// of these, and `stated` is the kernel's shape, where an attribute has it.
+/// The types of X and of the filters, W, that meet it in groups of channels, as convolution and its transpose both
+/// require them; and the channels of the result. `channels` and `maps` tell of W how many X has, and how many the
+/// result. The bias has one number for each of these, and `stated` is the kernel's shape, where an attribute has it.
 pub(super) fn operands<'a, D: Dim>(
     x: Args<'a, D>,
     r: &mut dyn Rule<D>,
@@ -56,8 +56,8 @@ pub(super) fn nothing<A: Arith>(c: &Call<'_, A>) -> Option<Data<A>> {
     (c.outputs[0].count() == 0).then(|| Data::Real(array(&c.extents(0), Vec::new())))
 }
 
-/// The sums of products of the images, operand 0, in groups of channels with the filters of each, which `taps` tells by position what
-/// they meet in a channel. A bias is operand 2.
+/// The sums of products of the images, operand 0, in groups of channels with the filters of each, which `taps` tells by
+/// position what they meet in a channel. A bias is operand 2.
 pub(super) fn correlated<A: Arith>(
     c: &Call<'_, A>,
     filters: &[Array2<A::R>],
@@ -109,7 +109,8 @@ fn all_finite<A: Arith>(a: &A, numbers: &ArrayView1<'_, A::R>) -> bool {
     numbers.iter().all(|&x| classes.into_iter().all(|class| a.peek(a.is(class, x)) == Some(0)))
 }
 
-/// Positions that are laid out in one matrix, and the cells of a channel's kernel that are in it, in their order. Padding is zeros there.
+/// Positions that are laid out in one matrix, and the cells of a channel's kernel that are in it, in their order.
+/// Padding is zeros there.
 struct Layout {
     positions: Vec<usize>,
     cells: Vec<usize>,
@@ -123,8 +124,9 @@ impl Layout {
     }
 }
 
-/// The layouts of all positions: one, or where most of that would be padding, as where a large kernel spreads a small image, one for
-/// positions that meet the same cells. These have one cell of padding more, if they have any: it makes the sign of a zero open.
+/// The layouts of all positions: one, or where most of that would be padding, as where a large kernel spreads a small
+/// image, one for positions that meet the same cells. These have one cell of padding more, if they have any: it makes
+/// the sign of a zero open.
 fn layouts(taps: &[Vec<Tap>], kernel_area: usize, filters: usize) -> Vec<Layout> {
     let whole = Layout { positions: (0..taps.len()).collect(), cells: (0..kernel_area).collect() };
     if taps.iter().all(|taps| taps.len() == kernel_area) {
@@ -234,7 +236,8 @@ mod tests {
         tensor(DType::F32, shape, &elements)
     }
 
-    /// A ConvTranspose of 2 images in 2 groups of 2 channels and 3 maps each, as it is written: each element spread over the results.
+    /// A ConvTranspose of 2 images in 2 groups of 2 channels and 3 maps each, as it is written: each element spread
+    /// over the results.
     fn spread([rows, columns]: [i64; 2], kernel: [i64; 2], stride: i64) {
         let (x, w) =
             (whole_numbers(&[2, 4, rows, columns], 0), whole_numbers(&[4, 3, kernel[0], kernel[1]], 3));

@@ -12,10 +12,10 @@ attributes! {
     /// `x: [N, C, D…], grid: [N, E…, r] → y: [N, C, E…]`
     ///
     /// r is the number of axes D; the last of them comes first in a position. What lies between is a sum of elements, each with a
-    /// weight: linear ones, or those of cubic convolution with a = -0.75. What is outside is 0, the element at the border, or the one
-    /// that it is a reflection of. Halfway between two elements the even one is nearest; of one that is reflected as well, implementations
-    /// part, and so they do beyond a border with `cubic`: there, either is right. A position that is no number is undefined, and so is an
-    /// infinite one.
+    /// weight: linear ones, or those of cubic convolution with a = -0.75. What is outside is 0, the element at the
+    /// border, or the one that it is a reflection of. Halfway between two elements the even one is nearest; of one that
+    /// is reflected as well, implementations part, and so they do beyond a border with `cubic`: there, either is right.
+    /// A position that is no number is undefined, and so is an infinite one.
     ///
     /// Before opset 20 `linear` is called `bilinear`, `cubic` `bicubic`, and there are two axes.
     ///

@@ -243,8 +243,8 @@ impl Window {
         if late > 0 { 22 } else { 13 }
     }
 
-    /// How many positions of a spatial axis are left out, as they would start in the padding at its end, in `ceil_mode`; the most of
-    /// all axes.
+    /// How many positions of a spatial axis are left out, as they would start in the padding at its end, in
+    /// `ceil_mode`; the most of all axes.
     pub fn late(&self, input: &[i64], kernel: &[i64]) -> i64 {
         if !self.ceil_mode || self.auto_pad != AutoPad::NotSet {
             return 0;
@@ -271,9 +271,9 @@ impl Window {
 
     /// Whether the standard leaves open which cells the windows see: its formula for the padding of SAME_UPPER and
     /// SAME_LOWER may be negative, where strides reach beyond the kernel. Some implementations then crop the input at
-    /// both ends, others pad by 0. One cell too many lies behind the last window either way, unless it is cropped at the beginning, as
-    /// an odd one is for SAME_LOWER. And in `ceil_mode` its text leaves out every
-    /// position that would start in the padding at the end, its shape inference one.
+    /// both ends, others pad by 0. One cell too many lies behind the last window either way, unless it is cropped at
+    /// the beginning, as an odd one is for SAME_LOWER. And in `ceil_mode` its text leaves out every position that would
+    /// start in the padding at the end, its shape inference one.
     pub fn is_open(&self, input: &[i64], kernel: &[i64]) -> bool {
         let least = match self.auto_pad {
             AutoPad::SameUpper => -1,
@@ -331,8 +331,9 @@ pub struct Tap {
     pub cell: usize,
 }
 
-/// What walking over [`taps`] takes where the steps on them are so many operations: laying them out is as many, for each position and
-/// cell, whatever the number of images. A tap is a quarter of an element. Nothing is laid out for a result without elements.
+/// What walking over [`taps`] takes where the steps on them are so many operations: laying them out is as many, for
+/// each position and cell, whatever the number of images. A tap is a quarter of an element. Nothing is laid out for a
+/// result without elements.
 pub fn effort(operations: u64, kernel: &[i64], walked: &[i64], result: &Type) -> Effort {
     if result.count() == 0 {
         return Effort::NONE;

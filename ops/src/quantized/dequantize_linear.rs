@@ -8,8 +8,9 @@ attributes! {
     ///
     /// `x: […], scale, zero_point: [], [n] or blocks → y: as x, the scale's dtype`
     ///
-    /// The difference is exact. Of i32 the zero point is 0, if there is one. That of floats is, too: the text has a difference and
-    /// says that they have no zero point, and ONNX's reference takes none. Scales that are powers of two need `output_dtype`.
+    /// The difference is exact. Of i32 the zero point is 0, if there is one. That of floats is, too: the text has a
+    /// difference and says that they have no zero point, and ONNX's reference takes none. Scales that are powers of two
+    /// need `output_dtype`.
     ///
     /// ONNX: [DequantizeLinear](https://onnx.ai/onnx/operators/onnx__DequantizeLinear.html).
     #[derive(Clone, Copy, PartialEq, Eq, Debug)]

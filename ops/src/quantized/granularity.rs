@@ -7,8 +7,8 @@ use crate::attributes::{self, Part};
 use crate::draw::Draw;
 use crate::rule::{self, Args, Reject, Rule, same_shape};
 
-/// Which elements share a scale. That of a scalar is all of them, whatever is said here, and so is the only one of a list; those of other
-/// lists are slices along the axis.
+/// Which elements share a scale. That of a scalar is all of them, whatever is said here, and so is the only one of a
+/// list; those of other lists are slices along the axis.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Granularity<D = i64> {
     /// The axis along which scales follow each other.
@@ -23,8 +23,8 @@ impl<D: Dim> Granularity<D> {
         Granularity { axis: self.axis, block_size: f(self.block_size) }
     }
 
-    /// Whether there is one scale for a list: "When the rank of the input is 1, per-tensor quantization is applied, rendering the axis
-    /// unnecessary".
+    /// Whether there is one scale for a list: "When the rank of the input is 1, per-tensor quantization is applied,
+    /// rendering the axis unnecessary".
     fn is_one_for_a_list(data: &Type<D>, scale: &Type<D>) -> bool {
         data.rank() == 1 && scale.shape[0].known() == Some(1)
     }

@@ -13,9 +13,10 @@ attributes! {
     /// `x: […], scale, zero_point: [], [n] or blocks → y: as x`
     ///
     /// What is beyond the integers saturates. Of a quotient that implementations may round to either side of a tie the
-    /// result is undecidable; NaN, and a division by 0, is undefined. Floats of 8 bits and less are as [`Cast`](crate::elementwise::Cast)
-    /// has them, a 0 of either sign; the text gives them a zero point, but says that they have none, and ONNX's reference ignores
-    /// it: any but 0 is undefined. The quotient cannot be of powers of two: such a scale needs `precision`.
+    /// result is undecidable; NaN, and a division by 0, is undefined. Floats of 8 bits and less are as
+    /// [`Cast`](crate::elementwise::Cast) has them, a 0 of either sign; the text gives them a zero point, but says that
+    /// they have none, and ONNX's reference ignores it: any but 0 is undefined. The quotient cannot be of powers of
+    /// two: such a scale needs `precision`.
     ///
     /// ONNX: [QuantizeLinear](https://onnx.ai/onnx/operators/onnx__QuantizeLinear.html).
     #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -285,7 +285,8 @@ impl Family for Reduce {
     const ROWS: &'static [(ReduceFn, Row)] = ROWS;
 
     fn draw<'a>(function: ReduceFn, d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
-        // What the logarithm of an integer is nobody knows, so that its value says nothing, and a root that is truncated says little.
+        // What the logarithm of an integer is nobody knows, so that its value says nothing, and a root that is
+        // truncated says little.
         let integers = match function {
             ReduceFn::LogSum => 0.1,
             ReduceFn::L2 => 0.3,

@@ -104,7 +104,8 @@ impl TopK {
 /// Two tensors of one shape.
 type Pair<U, V> = (ndarray::ArrayD<U>, ndarray::ArrayD<V>);
 
-/// Two numbers, the larger one first. Where a NaN is larger than all, as [`Arith::arg_max`] has it, it does not spread to the other one.
+/// Two numbers, the larger one first. Where a NaN is larger than all, as [`Arith::arg_max`] has it, it does not spread
+/// to the other one.
 fn exchanged<A: Arith>(a: &A, x: A::R, y: A::R) -> (A::R, A::R) {
     let is_nan = |x| a.peek(a.is(Class::NaN, x)).is_some_and(|truth| truth != 0);
     let is_first = |x| is_nan(x) && a.peek(a.arg_max(&[a.real(0.0), x], false)) == Some(1);

@@ -1,5 +1,5 @@
-//! ONNX's own operator schemas: every definition of every operator, as data. One outside of the default domain is called by its domain as
-//! well: `ai.onnx.ml.Scaler`.
+//! ONNX's own operator schemas: every definition of every operator, as data. One outside of the default domain is
+//! called by its domain as well: `ai.onnx.ml.Scaler`.
 //!
 //! The text `schemas.txt` is generated from the `onnx` package and checked in (`cargo xtask schema`). It is read once, the first
 //! time that something is looked up. What the standard says is here; what we do not take from it, an operator's file
@@ -116,8 +116,8 @@ pub fn in_force(name: &str, opset: u32) -> Option<&'static Schema> {
     definitions(name).iter().rev().find(|schema| schema.since <= opset)
 }
 
-/// Whether a result of an operator, by its newest definition, is a tensor of numbers: no sequence, no optional, no strings. That is
-/// assumed of what ONNX does not have.
+/// Whether a result of an operator, by its newest definition, is a tensor of numbers: no sequence, no optional, no
+/// strings. That is assumed of what ONNX does not have.
 pub fn gives_tensor(name: &str, port: usize) -> bool {
     let Some(schema) = definitions(name).last() else { return true };
     schema.outputs.get(port).or(schema.outputs.last()).is_none_or(|output| !output.dtypes.is_empty())

@@ -1,8 +1,8 @@
 //! The batch split: an operator on a batch, as the same operator on two parts of it.
 //!
 //! Of an operator that keeps its [`Batch`] apart, a slice of the result along the first axis depends on that slice of the
-//! first operand alone. The shapes are others, so that a runtime may cut a product into other blocks, and then sums are rounded in
-//! another order: only bounds hold.
+//! first operand alone. The shapes are others, so that a runtime may cut a product into other blocks, and then sums are
+//! rounded in another order: only bounds hold.
 
 use ir::{Stream, Value};
 use ops::movement::{Concat, Split};

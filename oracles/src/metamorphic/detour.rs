@@ -81,8 +81,8 @@ pub(super) fn unsqueeze_pair(subject: &Subject, stream: Stream) -> Option<Subjec
 
 /// The model with some of its values on a detour; `None` if no value takes one.
 ///
-/// `way` appends the operators of the detour and gives its end, which must be of the same type. Values of a dtype that one of them does
-/// not take stay as they are.
+/// `way` appends the operators of the detour and gives its end, which must be of the same type. Values of a dtype that
+/// one of them does not take stay as they are.
 fn detour(
     subject: &Subject,
     operators: &[&str],

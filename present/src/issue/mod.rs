@@ -1,8 +1,8 @@
 //! A group of findings as an issue: Markdown ready to paste into a tracker, with programs that show the fault.
 //!
 //! Whoever reads it needs nothing of ours: the model is attached, and part of the programs where it is small; a Python
-//! program runs it on ONNX Runtime, to compare where another engine is wrong, and a Rust program on the engines that are Rust crates. Of a runner of the user's, `cmd:…`, the text
-//! has the command with which onnxsmith runs the case.
+//! program runs it on ONNX Runtime, to compare where another engine is wrong, and a Rust program on the engines that
+//! are Rust crates. Of a runner of the user's, `cmd:…`, the text has the command with which onnxsmith runs the case.
 
 mod python;
 mod rust;

@@ -17,8 +17,8 @@ pub(super) fn is_of_its_engine(evidence: &Evidence) -> bool {
     matches!(evidence.finding.backend.as_str(), "ort" | "onnxruntime")
 }
 
-/// The program. Its exit code is 1 while the fault is there and 0 once it is not, so that it can look for the commit that did it. On the
-/// model of another engine's finding, it says whether ONNX Runtime is right.
+/// The program. Its exit code is 1 while the fault is there and 0 once it is not, so that it can look for the commit
+/// that did it. On the model of another engine's finding, it says whether ONNX Runtime is right.
 pub(super) fn program(evidence: &Evidence) -> String {
     let headline = headline(&evidence.finding);
     let mut text = if is_of_its_engine(evidence) {

@@ -129,8 +129,8 @@ impl Suspect<'_> {
                 let suspect = Suspect::new(&model, &inputs, self.profile);
                 suspect.blame_form(target, finding, &TargetProgram { program, interface })
             }
-            // Where the target does not run the model it may lack what an operator is written out in, and one that fails alone is as good a
-            // suspect as there is.
+            // Where the target does not run the model it may lack what an operator is written out in, and one that
+            // fails alone is as good a suspect as there is.
             None if self.runs_flat(target)? => Ok(Blamed::default()),
             None => Ok(seen.blamed),
         }

@@ -99,7 +99,8 @@ fn with_types(program: &Program, inputs: &BTreeMap<String, Datum>) -> Option<Pro
     Some(program.declaring(&known.filter_map(|(value, ty)| Some((value, ty?))).collect()))
 }
 
-/// The values of the main graph that are sequences or optionals, as far as their operators tell, and where there are any, those that may be.
+/// The values of the main graph that are sequences or optionals, as far as their operators tell, and where there are
+/// any, those that may be.
 fn no_tensors(program: &Program) -> BTreeSet<ValueId> {
     let mut others = BTreeSet::new();
     for node in &program.main.body.nodes {

@@ -13,8 +13,9 @@ use rand::RngExt;
 use super::given::UserInputs;
 use super::{NoInputs, Room, plain};
 
-/// What half of the sizes are, one attempt after the other; the other half are 2, 3 or 4. Small sizes are cheap, and tell axes apart; but windows, strides
-/// and reshapes may need more, or one; and some networks take pictures of one height alone.
+/// What half of the sizes are, one attempt after the other; the other half are 2, 3 or 4. Small sizes are cheap, and
+/// tell axes apart; but windows, strides and reshapes may need more, or one; and some networks take pictures of one
+/// height alone.
 const OTHERS: [i64; 18] = [4, 1, 2, 8, 16, 32, 48, 64, 128, 256, 576, 24, 80, 96, 112, 160, 224, 320];
 
 /// How often sizes are drawn with each of these.
@@ -88,7 +89,8 @@ fn sizes(
     sizes
 }
 
-/// Sizes that the model's weights have, and numbers in small ones of whole numbers: an axis of an input that meets them may have to have one.
+/// Sizes that the model's weights have, and numbers in small ones of whole numbers: an axis of an input that meets them
+/// may have to have one.
 fn of_weights(program: &Program) -> Vec<i64> {
     let mut all = Vec::new();
     for Initializer { tensor, .. } in &program.main.body.initializers {

@@ -7,9 +7,10 @@ use semver::{Comparator, Op, Version, VersionReq};
 use super::list::{Known, KnownEntry};
 
 impl Known {
-    /// A text that lists these entries, with others that cover one signature each ([`KnownEntry::exactly`]). Where an entry that was written
-    /// so has the same signature, and is of another version or has expired, it is renewed: from its first version to its last. Whatever
-    /// else stands there stays as it is. The entries must be all that the text has: those that have expired as well.
+    /// A text that lists these entries, with others that cover one signature each ([`KnownEntry::exactly`]). Where an
+    /// entry that was written so has the same signature, and is of another version or has expired, it is renewed: from
+    /// its first version to its last. Whatever else stands there stays as it is. The entries must be all that the text
+    /// has: those that have expired as well.
     pub fn with(&self, text: &str, accepted: &[KnownEntry]) -> String {
         let mut renewed: BTreeMap<usize, KnownEntry> = BTreeMap::new();
         let mut added = Vec::new();
@@ -32,7 +33,8 @@ impl Known {
 }
 
 impl KnownEntry {
-    /// This entry, which was accepted, now that the same signature was accepted again; `None` where it is another's or was written otherwise.
+    /// This entry, which was accepted, now that the same signature was accepted again; `None` where it is another's or
+    /// was written otherwise.
     fn renewed(&self, again: &Self) -> Option<Self> {
         if self.signature.to_string() != again.signature.to_string() {
             return None;

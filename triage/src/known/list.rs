@@ -83,8 +83,8 @@ impl Known {
         self.entries.iter().enumerate().filter(move |(_, entry)| matches(entry))
     }
 
-    /// The entries that cover a finding under its name, or else, where that may be, under the one that it had before findings were
-    /// reduced.
+    /// The entries that cover a finding under its name, or else, where that may be, under the one that it had before
+    /// findings were reduced.
     pub fn covering_finding(&self, version: &str, finding: &Finding) -> Vec<(usize, &KnownEntry)> {
         let by_name = self.covering(version, &finding.signature().to_string());
         if !by_name.is_empty() || !finding.answers_to_former_name() {
@@ -104,8 +104,9 @@ impl Known {
         })
     }
 
-    /// A text that lists these entries, some of them replaced by others. The rest of it stays as it is, comments included. `None` where
-    /// the entries are not tables that begin with `[[known]]` each, but are written in another of TOML's ways.
+    /// A text that lists these entries, some of them replaced by others. The rest of it stays as it is, comments
+    /// included. `None` where the entries are not tables that begin with `[[known]]` each, but are written in another
+    /// of TOML's ways.
     pub fn rewrite(&self, text: &str, replacements: &BTreeMap<usize, Vec<KnownEntry>>) -> Option<String> {
         let mut out = String::new();
         for (number, part) in parts(text).into_iter().enumerate() {
@@ -212,8 +213,8 @@ fn other_name(engine: &str) -> Option<&'static str> {
     Some(if engine == one { other } else { one })
 }
 
-/// A version. Engines need not follow Semantic Versioning: of any other text the numbers count that it begins with, three at most, so
-/// that 0.27 and 0.27.0.post1 are 0.27.0, and 3.13.0rc1 is 3.13.0.
+/// A version. Engines need not follow Semantic Versioning: of any other text the numbers count that it begins with,
+/// three at most, so that 0.27 and 0.27.0.post1 are 0.27.0, and 3.13.0rc1 is 3.13.0.
 pub(super) fn parse_version(text: &str) -> Option<Version> {
     Version::parse(text).ok().or_else(|| {
         let digits = |part: &str| part.find(|c: char| !c.is_ascii_digit()).unwrap_or(part.len());

@@ -1,7 +1,7 @@
 //! What is judged, by the operators of the program as it is written.
 //!
-//! A target runs the model written out flat. What an operator is written out in are no operators of the program: that they are right says
-//! nothing of that operator, which is asked about as what it is, or else listed as not told.
+//! A target runs the model written out flat. What an operator is written out in are no operators of the program: that
+//! they are right says nothing of that operator, which is asked about as what it is, or else listed as not told.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,8 +21,8 @@ const ALONE: &str = "the reference writes it out in others, and has not what it 
 /// Why nothing is said of an operator that nobody has.
 const UNKNOWN: &str = "nobody here knows it: numbers stand for its result";
 
-/// The nodes of a program, by their bodies and positions, that its model has other operators for: several, or one of another name. Nodes
-/// that hold bodies are not among them.
+/// The nodes of a program, by their bodies and positions, that its model has other operators for: several, or one of
+/// another name. Nodes that hold bodies are not among them.
 pub(super) fn written_out(program: &Program, model: &Model, origins: &[Origin]) -> BTreeSet<(Path, usize)> {
     let mut operators: BTreeMap<(&Path, usize), Vec<&str>> = BTreeMap::new();
     for (origin, (_, node)) in origins.iter().zip(model.graph.iter()) {
@@ -38,8 +38,8 @@ pub(super) fn written_out(program: &Program, model: &Model, origins: &[Origin]) 
 }
 
 impl Subject {
-    /// The operators by their names in the program, each once that is written out in others. `too_large` is why the reference has no
-    /// values to ask about these.
+    /// The operators by their names in the program, each once that is written out in others. `too_large` is why the
+    /// reference has no values to ask about these.
     pub(super) fn as_written(&self, operators: Vec<Judged>, too_large: Option<&String>) -> Vec<Judged> {
         let mut all = Vec::new();
         let mut inner: BTreeMap<(String, usize), Judged> = BTreeMap::new();

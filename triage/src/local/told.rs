@@ -64,8 +64,9 @@ impl TappedValues {
             .collect()
     }
 
-    /// How a result stands beside the operands of the operators that give its own, where the target is right about the operator alone: it
-    /// may compute both as one, and the operands that it tells besides. `None` where it is wrong so too.
+    /// How a result stands beside the operands of the operators that give its own, where the target is right about the
+    /// operator alone: it may compute both as one, and the operands that it tells besides. `None` where it is wrong so
+    /// too.
     pub(super) fn joined(
         &self,
         target: &Target,

@@ -1,8 +1,8 @@
 //! The determinism oracle: does a target give the same answer to the same case once more?
 //!
-//! Three questions, of which each case of a campaign gets one, drawn by its number: `again` on a worker of the campaign, which has
-//! run other cases; `fresh` in a new process; `threads` in a new process with two threads. (Engines that have no such
-//! knob have one thread then as well.) [`oracles::repeat`] states what must be the same.
+//! Three questions, of which each case of a campaign gets one, drawn by its number: `again` on a worker of the
+//! campaign, which has run other cases; `fresh` in a new process; `threads` in a new process with two threads. (Engines
+//! that have no such knob have one thread then as well.) [`oracles::repeat`] states what must be the same.
 
 use ir::{Interface, Tensor};
 use onnx::CaseFolder;

@@ -50,8 +50,8 @@ impl Oracle for Metamorphic {
         self.relations.iter().map(|relation| relation.name.to_owned()).collect()
     }
 
-    /// Tries the relations in random order, and asks about the first that applies, or about every one that does. The choice depends on
-    /// the case alone, so every target is asked the same.
+    /// Tries the relations in random order, and asks about the first that applies, or about every one that does. The
+    /// choice depends on the case alone, so every target is asked the same.
     fn ask(&self, question: &Question<'_>) -> Result<Vec<OracleAnswer>, AskError> {
         let Outcome::Outputs(original) = question.outcome else { return Ok(Vec::new()) };
         if stands_in(question.case) || !can_be_written(question.case) {
@@ -81,8 +81,8 @@ fn stands_in(case: &Case) -> bool {
     !case.unknown.is_empty() || case.program.as_ref().is_some_and(draws)
 }
 
-/// Whether the graph that a program leads to can be written by itself: where programs are written out, what moves elements takes dtypes
-/// that it does not have in the opset.
+/// Whether the graph that a program leads to can be written by itself: where programs are written out, what moves
+/// elements takes dtypes that it does not have in the opset.
 fn can_be_written(case: &Case) -> bool {
     case.program.is_none() || case::export(&case.model).is_ok()
 }

@@ -50,8 +50,9 @@ fn first_order(graph: &Graph, left: &[NodeId]) -> (Vec<String>, Vec<NodeId>) {
     orders.min().unwrap_or_default()
 }
 
-/// What stands among an operator's attributes where a model in ONNX's form must be written in a certain way: without attributes that are at their
-/// defaults, or with what is not there listed by the empty name. It is left where nothing else shows the finding.
+/// What stands among an operator's attributes where a model in ONNX's form must be written in a certain way: without
+/// attributes that are at their defaults, or with what is not there listed by the empty name. It is left where nothing
+/// else shows the finding.
 fn spelled(spelling: Spelling) -> impl Iterator<Item = String> {
     let Spelling { is_terse, unnamed: Unnamed { operands, outputs } } = spelling;
     let all = [("terse", is_terse), ("unnamed operands", operands > 0), ("unnamed outputs", outputs > 0)];

@@ -123,7 +123,8 @@ impl<'a> Driver<'a> {
         Ok(is_minimal)
     }
 
-    /// Takes the best with numbers that tell its elements apart, if it shows the finding so. Where no numbers are wrong, any will do.
+    /// Takes the best with numbers that tell its elements apart, if it shows the finding so. Where no numbers are
+    /// wrong, any will do.
     fn tell_apart(&mut self) -> Result<(), ReduceError> {
         let base = Arc::clone(&self.best);
         if !matches!(base.finding.symptom, Symptom::Mismatch(_)) {

@@ -4,9 +4,9 @@
 //! finding of the same signature: symptom, culprit, dtype and class of shapes. Four more things are asked of it:
 //!
 //! - It is valid, and the reference can evaluate it.
-//! - It is as tame as the original: where that had no undefined element, or no NaN and infinity, or no operator of which the standard
-//!   does not say what it gives, it has none either. A division by zero that a smaller value brings about is not what was found, and
-//!   neither is a padding below 0 that comes of an attribute less.
+//! - It is as tame as the original: where that had no undefined element, or no NaN and infinity, or no operator of
+//!   which the standard does not say what it gives, it has none either. A division by zero that a smaller value brings
+//!   about is not what was found, and neither is a padding below 0 that comes of an attribute less.
 //! - It has an operator.
 //! - It has no dtype in which the target says that it does not compute, unless the original has.
 //!

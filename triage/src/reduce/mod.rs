@@ -113,8 +113,8 @@ pub enum ReduceError {
     NoFinding {
         /// What each target showed instead, for each data set.
         showed: Vec<String>,
-        /// What showed the case's finding, as a command to be pasted names it, where that is a target that was not asked: the model that
-        /// an engine has written.
+        /// What showed the case's finding, as a command to be pasted names it, where that is a target that was not
+        /// asked: the model that an engine has written.
         shown_by: Option<String>,
     },
     /// There is nothing but what is right, and further off than good implementations are.

@@ -190,8 +190,8 @@ fn operators(graph: &Graph) -> impl Iterator<Item = &Op> {
     })
 }
 
-/// How many attributes of a graph's operators are not at their default, how many nodes leave out those that are, and how much nodes list by
-/// the empty name.
+/// How many attributes of a graph's operators are not at their default, how many nodes leave out those that are, and
+/// how much nodes list by the empty name.
 fn attributes(graph: &Graph) -> usize {
     let spelling: usize = graph.nodes.iter().map(|node| node.spelling.count()).sum();
     operators(graph).map(|op| stated(op).count()).sum::<usize>() + spelling

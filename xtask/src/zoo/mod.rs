@@ -1,7 +1,8 @@
 //! docs/zoo.md: what comes of models as the world writes them, which `scripts/zoo` makes.
 //!
-//! It needs the zoo, so CI cannot make it again. What CI can see is whether the page is behind the code: [`check`] looks for operators
-//! that the page says are not there and that are, and for packages of other versions than the script takes.
+//! It needs the zoo, so CI cannot make it again. What CI can see is whether the page is behind the code: [`check`]
+//! looks for operators that the page says are not there and that are, and for packages of other versions than the
+//! script takes.
 
 mod catalogue;
 mod measured;

@@ -163,7 +163,8 @@ fn undecided(local: &Local) -> String {
     }
 }
 
-/// The median over the operators that are not exact of how much wider the bound is than the error of the element that uses it most.
+/// The median over the operators that are not exact of how much wider the bound is than the error of the element that
+/// uses it most.
 fn margin(local: &Local) -> Option<f64> {
     let used = local.operators.iter().map(|operator| operator.used).filter(|&used| used > 0.0);
     let mut margins: Vec<f64> = used.map(|used| 1.0 / used).collect();

@@ -2,8 +2,8 @@
 //!
 //! An array is seen as `[outer, n, inner]`, and combined over `n`. What is combined are rows, of as many columns as fit into a
 //! cache; where `inner` is 1, a lane is itself cut into rows of [`WIDE`] elements, whose columns are combined in the end.
-//! Sixteen rows are combined four by four, sixteen of what comes of that one by one, and so on: no term is in more than 16·log₁₆ n
-//! sums, so that errors hardly grow with n, and the order is the same with every kind of vectors.
+//! Sixteen rows are combined four by four, sixteen of what comes of that one by one, and so on: no term is in more than
+//! 16·log₁₆ n sums, so that errors hardly grow with n, and the order is the same with every kind of vectors.
 
 #![allow(clippy::inline_always, reason = "only what is inlined is compiled for the vectors")]
 

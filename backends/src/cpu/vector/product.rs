@@ -108,8 +108,9 @@ fn product<W: Product>(
         return;
     }
     let [row_step, column_step] = [c.strides()[0], c.strides()[1]];
-    // SAFETY: `Product` is implemented for `f32` and `f64` alone, types the crate has. Every element of A and B lies in its slice,
-    // as the assertion says. `c` is a view of all of its elements and borrowed mutably, so it overlaps neither `a` nor `b`.
+    // SAFETY: `Product` is implemented for `f32` and `f64` alone, types the crate has. Every element of A and B lies in
+    // its slice, as the assertion says. `c` is a view of all of its elements and borrowed mutably, so it overlaps
+    // neither `a` nor `b`.
     unsafe {
         gemm::gemm(
             m,

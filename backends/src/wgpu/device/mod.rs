@@ -65,7 +65,8 @@ impl Capabilities {
     }
 }
 
-/// Whether the invocations of a workgroup work together: through memory that they share, and through subgroups where there are any.
+/// Whether the invocations of a workgroup work together: through memory that they share, and through subgroups where
+/// there are any.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub enum Teamwork {
     /// As suits the adapter. What is together is what makes hardware fast, and takes software drivers long to compile.

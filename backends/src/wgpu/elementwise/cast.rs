@@ -2,8 +2,8 @@
 //!
 //! Integers wrap; floats truncate, saturate at the bounds of the target and give 0 for NaN (all of which drivers get
 //! wrong left alone); any non-zero is `true`. Each value is rounded once: where a conversion passes through a shorter
-//! float, it first makes the bits it will lose visible in one sticky bit. Between 32 bits and `f32` the driver converts, which WGSL lets
-//! round to either neighbour: SwiftShader's is not always the nearest.
+//! float, it first makes the bits it will lose visible in one sticky bit. Between 32 bits and `f32` the driver
+//! converts, which WGSL lets round to either neighbour: SwiftShader's is not always the nearest.
 
 use ir::{DType, Type};
 use ops::elementwise::{Cast, CastLike};

@@ -1,5 +1,5 @@
-//! Einsum: each element walks all terms of its sum, each operand by strides of its own. Long sums are cut into launches that add to
-//! the result, because drivers bound the loops of an invocation.
+//! Einsum: each element walks all terms of its sum, each operand by strides of its own. Long sums are cut into launches
+//! that add to the result, because drivers bound the loops of an invocation.
 
 use std::collections::BTreeMap;
 

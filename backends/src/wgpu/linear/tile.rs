@@ -1,6 +1,6 @@
 //! Squares of a matrix of sums of products, each computed by a workgroup: `tile.wgsl`. It takes both operands into memory that it
-//! shares, so that each element is loaded once for 32 sums. Such a kernel takes the software drivers most machines test with a quarter of
-//! a second to compile.
+//! shares, so that each element is loaded once for 32 sums. Such a kernel takes the software drivers most machines test
+//! with a quarter of a second to compile.
 
 use crate::wgpu::device::{Gpu, Teamwork};
 
@@ -11,8 +11,9 @@ const TILE: usize = 32;
 /// beyond the matrix.
 const LEAST: usize = 12;
 
-/// The fewest products that are worth one. On lavapipe squares save about a tenth of a second of so many, and take longer than that to
-/// compile; on an H100 they take half as long for sixteen times as many, and longer for half as many (docs/gpu.md).
+/// The fewest products that are worth one. On lavapipe squares save about a tenth of a second of so many, and take
+/// longer than that to compile; on an H100 they take half as long for sixteen times as many, and longer for half as
+/// many (docs/gpu.md).
 const WORTH: usize = 1 << 26;
 
 /// Whether a matrix of sums of so many products each is computed in squares.

@@ -1,6 +1,6 @@
-//! Conv: `x` is `[n, c, …]`, `w` is `[m, c / groups, …]`, the bias is `[m]`. One invocation computes one element, or a workgroup a
-//! square of maps by positions. Many channels are cut into launches that add to the result, because drivers bound the loops of an
-//! invocation.
+//! Conv: `x` is `[n, c, …]`, `w` is `[m, c / groups, …]`, the bias is `[m]`. One invocation computes one element, or a
+//! workgroup a square of maps by positions. Many channels are cut into launches that add to the result, because drivers
+//! bound the loops of an invocation.
 
 use ir::Type;
 use ops::nn::Conv;

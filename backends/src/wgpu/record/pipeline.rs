@@ -13,7 +13,8 @@ pub(crate) struct Pipeline {
     pub(super) layout: wgpu::BindGroupLayout,
 }
 
-/// What is compiled, by what its text follows from, which is quickly said, and by the text itself: kernels of many dtypes have one.
+/// What is compiled, by what its text follows from, which is quickly said, and by the text itself: kernels of many
+/// dtypes have one.
 #[derive(Default)]
 pub(crate) struct Pipelines {
     by_key: HashMap<(Functions, String), Arc<Pipeline>>,

@@ -9,7 +9,8 @@ const MOST: u64 = 16 << 20;
 const LEAST: u64 = 1 << 16;
 
 impl Gpu {
-    /// Submits what is recorded, waits once, and copies buffers back as they are; one by one where all are more than a buffer holds.
+    /// Submits what is recorded, waits once, and copies buffers back as they are; one by one where all are more than a
+    /// buffer holds.
     pub(super) fn memory(&self, buffers: &[&wgpu::Buffer]) -> Result<Vec<Vec<u8>>, GpuError> {
         let all: u64 = buffers.iter().map(|buffer| buffer.size().next_multiple_of(wgpu::MAP_ALIGNMENT)).sum();
         if all <= self.limits.max_buffer_size || buffers.len() < 2 {

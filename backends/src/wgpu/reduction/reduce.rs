@@ -151,8 +151,8 @@ impl Gpu {
 /// The fewest elements of a lane that a workgroup combines together: each invocation has some.
 const LONG: usize = 4 * WORKGROUP as usize;
 
-/// Who combines the elements of a lane. Where lanes lie beside each other, neighbouring invocations read neighbouring elements as it is,
-/// each of its own lane.
+/// Who combines the elements of a lane. Where lanes lie beside each other, neighbouring invocations read neighbouring
+/// elements as it is, each of its own lane.
 fn team(gpu: &Gpu, grouped: &Grouped, dtype: DType) -> KernelForm {
     let is_team = grouped.inner == 1 && grouped.n >= gpu.team_from(LONG);
     match (is_team, gpu.capabilities().subgroups && accumulator(dtype).bits() == 32) {

@@ -38,7 +38,8 @@ pub(crate) enum Constant {
 
 /// A kernel, specialised to types. `P` are its parameters.
 ///
-/// The text of its [`Body`] has a function `element(i)`, which is called for every element `i`, or what its [`KernelForm`] says. It finds
+/// The text of its [`Body`] has a function `element(i)`, which is called for every element `i`, or what its
+/// [`KernelForm`] says. It finds
 ///
 /// - `params.name`, the parameters;
 /// - for each tensor that it reads, `load_name(at)`, and `store_out(at, value)` for the one it writes;
@@ -172,8 +173,9 @@ impl Parts {
         self.reads.iter().map(|(_, element)| *element).chain([self.writes]).filter_map(Element::needs)
     }
 
-    /// All that the source follows from (the texts and the parameters follow from the body): shaders with equal keys have equal sources, whatever operator they are of.
-    /// Elements that are stored and reached alike are alike, so that words of every dtype move through one pipeline.
+    /// All that the source follows from (the texts and the parameters follow from the body): shaders with equal keys
+    /// have equal sources, whatever operator they are of. Elements that are stored and reached alike are alike, so that
+    /// words of every dtype move through one pipeline.
     pub(crate) fn key(&self) -> String {
         let Self {
             name: _,

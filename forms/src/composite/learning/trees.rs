@@ -128,7 +128,8 @@ pub(super) fn classifier(p: &mut Piece<'_>) -> Option<()> {
     Some(())
 }
 
-/// The decisions of trees in one list and their leaves in another one, as the operator has them that is for all that is done with trees.
+/// The decisions of trees in one list and their leaves in another one, as the operator has them that is for all that is
+/// done with trees.
 #[derive(Default)]
 struct Lists {
     features: Vec<i64>,

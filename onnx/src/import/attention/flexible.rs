@@ -1,7 +1,8 @@
 //! FlexAttention of ONNX's domain `ai.onnx.preview`, written out.
 //!
-//! [FlexAttention](https://onnx.ai/onnx/operators/onnx_aionnxpreview_FlexAttention.html). Scores as Attention has them; what a graph makes of
-//! them; their softmax; what another graph makes of that, times the values. All behind the scores is in one precision.
+//! [FlexAttention](https://onnx.ai/onnx/operators/onnx_aionnxpreview_FlexAttention.html). Scores as Attention has them;
+//! what a graph makes of them; their softmax; what another graph makes of that, times the values. All behind the scores
+//! is in one precision.
 
 use ir::{Attributes, DType, Value};
 

@@ -1,7 +1,8 @@
 //! Scan as opset 8 had it: for each of a batch, along the second axis of what is scanned.
 //!
-//! ONNX: [Scan, version 8](https://onnx.ai/onnx/operators/onnx__Scan.html#scan-8). The first axis of all operands is that of the batch, and of all
-//! results too. Sequences that are shorter than others are refused: the text does not say what comes behind them.
+//! ONNX: [Scan, version 8](https://onnx.ai/onnx/operators/onnx__Scan.html#scan-8). The first axis of all operands is
+//! that of the batch, and of all results too. Sequences that are shorter than others are refused: the text does not say
+//! what comes behind them.
 
 use ir::Value;
 

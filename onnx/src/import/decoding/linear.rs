@@ -1,4 +1,5 @@
-//! LinearAttention, written out step by step: a state that keys write values to and queries read from, in f32 as ONNX's function body has it.
+//! LinearAttention, written out step by step: a state that keys write values to and queries read from, in f32 as ONNX's
+//! function body has it.
 
 use ir::{DType, Value};
 

@@ -63,9 +63,9 @@ impl Labels {
     }
 }
 
-/// The label of the highest score of each row, the first of equal ones, and the scores. Whether it is that of the scores before they are
-/// transformed or after, ONNX does not say: these differ where a transformation saturates, and there its bound leaves open which is the
-/// highest.
+/// The label of the highest score of each row, the first of equal ones, and the scores. Whether it is that of the
+/// scores before they are transformed or after, ONNX does not say: these differ where a transformation saturates, and
+/// there its bound leaves open which is the highest.
 pub(super) fn classified<'p>(
     walk: &mut Walk<'p, '_>,
     source: &SourceNode<'p, '_>,

@@ -1,9 +1,10 @@
 //! Trees of branches, however the attributes spell them that they are read from.
 //!
-//! All branches of all trees are taken at once: each asks something of its feature. An end is where a row ends if every branch above it answered
-//! as that way wants, so if as many said yes that should, and none that should not: a product of the answers with a matrix of 1 and -1, of
-//! integers and so exact. What the leaves weigh is then one product more, whose bound holds for whatever order an implementation adds the
-//! trees in. Several branches may lead to one leaf, and what is not a number goes where the branch says.
+//! All branches of all trees are taken at once: each asks something of its feature. An end is where a row ends if every
+//! branch above it answered as that way wants, so if as many said yes that should, and none that should not: a product
+//! of the answers with a matrix of 1 and -1, of integers and so exact. What the leaves weigh is then one product more,
+//! whose bound holds for whatever order an implementation adds the trees in. Several branches may lead to one leaf, and
+//! what is not a number goes where the branch says.
 
 use std::collections::BTreeSet;
 
@@ -280,8 +281,8 @@ impl Forest {
         walk.op("Or", &[holds, taken])
     }
 
-    /// Answers to whether a feature is another number. What is not a number is another one, and ONNX's evaluator and runtimes say so; by the
-    /// text it is a no where the branch does not take it. Both are right.
+    /// Answers to whether a feature is another number. What is not a number is another one, and ONNX's evaluator and
+    /// runtimes say so; by the text it is a no where the branch does not take it. Both are right.
     fn perhaps_nan(
         &self,
         walk: &mut Walk<'_, '_>,

@@ -1,7 +1,7 @@
 //! `LabelEncoder`: values for keys, either of which may be strings.
 //!
-//! Of numbers it is written out: where a number is the last key that it equals, there the value is taken from a table, and what is no key
-//! comes last in it. What strings are, or become, is read.
+//! Of numbers it is written out: where a number is the last key that it equals, there the value is taken from a table,
+//! and what is no key comes last in it. What strings are, or become, is read.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -123,7 +123,8 @@ fn default(
     Err(Error::invalid("attribute `default_tensor`", "it is not one value"))
 }
 
-/// The keys and values of the first version, which has the list of classes alone: the numbers of strings, or strings by their numbers.
+/// The keys and values of the first version, which has the list of classes alone: the numbers of strings, or strings by
+/// their numbers.
 fn classes(
     walk: &Walk<'_, '_>,
     source: &SourceNode<'_, '_>,

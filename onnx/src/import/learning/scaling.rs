@@ -70,7 +70,8 @@ pub(super) fn normalizer<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_
     bind(walk, source.node, vec![Bound::Tensor(y)])
 }
 
-/// ArrayFeatureExtractor: elements of the last axis by their indices, "based on 0 as the first index". What has no other axis gets one.
+/// ArrayFeatureExtractor: elements of the last axis by their indices, "based on 0 as the first index". What has no
+/// other axis gets one.
 pub(super) fn array_feature_extractor<'p>(
     walk: &mut Walk<'p, '_>,
     source: &SourceNode<'p, '_>,

@@ -1,5 +1,5 @@
-//! `TreeEnsembleRegressor` and `TreeEnsembleClassifier`: branches and leaves are nodes of one list, told apart by their mode, and a leaf may
-//! have weights for several results.
+//! `TreeEnsembleRegressor` and `TreeEnsembleClassifier`: branches and leaves are nodes of one list, told apart by their
+//! mode, and a leaf may have weights for several results.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -217,8 +217,8 @@ fn aggregate(name: &str) -> Result<Aggregate, Error> {
     })
 }
 
-/// TreeEnsembleClassifier: a score for each label, and the label of the highest one. Where the trees weigh one of two labels alone, what
-/// the other's score is hangs on the transformation, of which ONNX's text does not speak.
+/// TreeEnsembleClassifier: a score for each label, and the label of the highest one. Where the trees weigh one of two
+/// labels alone, what the other's score is hangs on the transformation, of which ONNX's text does not speak.
 pub(super) fn classifier<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result<(), Error> {
     let x = rows(walk, source)?;
     let given = GivenAttributes::of(source);

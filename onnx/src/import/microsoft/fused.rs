@@ -41,8 +41,9 @@ fn exact(walk: &mut Walk<'_, '_>, x: Value) -> Result<Value, Error> {
     walk.op("Gelu", &[x])
 }
 
-/// ½·X·(1 + tanh(√(2/π)·(X + 0.044715·X³))), where the description has 0.797885·X + 0.035677·X³. These are the same constants in fewer
-/// digits, and near −3 the results differ by some 1e-5 of theirs: whatever these digits stand for is right.
+/// ½·X·(1 + tanh(√(2/π)·(X + 0.044715·X³))), where the description has 0.797885·X + 0.035677·X³. These are the same
+/// constants in fewer digits, and near −3 the results differ by some 1e-5 of theirs: whatever these digits stand for is
+/// right.
 fn fast(walk: &mut Walk<'_, '_>, x: Value) -> Result<Value, Error> {
     let y = walk.op_with("Gelu", &Attributes::new().name("approximate", "tanh"), &[x])?;
     let least = by_tanh(walk, x, [0.797_884_5, 0.035_676_5])?;

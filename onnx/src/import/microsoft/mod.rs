@@ -2,7 +2,8 @@
 //!
 //! Its optimiser and its tools for quantisation put them into models ([contributed
 //! operators](https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md)). Here are those whose meaning their
-//! description settles; for the others numbers stand (`opaque`), of a type that [`types`] knows where the model does not declare it.
+//! description settles; for the others numbers stand (`opaque`), of a type that [`types`] knows where the model does
+//! not declare it.
 //!
 //! | module | operators |
 //! |---|---|

@@ -23,8 +23,8 @@ pub(super) fn translation(op_type: &str) -> Option<Translation> {
     }
 }
 
-/// A quantised as DynamicQuantizeLinear has it, times B, and a bias. The description has no more than the operator's name and "matrix multiply
-/// results from A * B": A as it is is right as well.
+/// A quantised as DynamicQuantizeLinear has it, times B, and a bias. The description has no more than the operator's
+/// name and "matrix multiply results from A * B": A as it is is right as well.
 fn dynamic<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result<(), Error> {
     GivenAttributes::of(source).finish()?;
     let [a, b, b_scale, b_zero, bias] = tensors::<5>(walk, source)?;

@@ -1,7 +1,8 @@
-//! Sequences that are shorter than others of their batch: behind its end a sequence's state stays what it was, and what is given out is 0.
+//! Sequences that are shorter than others of their batch: behind its end a sequence's state stays what it was, and what
+//! is given out is 0.
 //!
-//! So the last state is that of a sequence's own end, and backwards it begins there. A step of which no sequence is at an end is as without
-//! lengths. ONNX does not say what a network gives behind an end; runtimes give 0.
+//! So the last state is that of a sequence's own end, and backwards it begins there. A step of which no sequence is at
+//! an end is as without lengths. ONNX does not say what a network gives behind an end; runtimes give 0.
 
 use ir::{DType, Value};
 

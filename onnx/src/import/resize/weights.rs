@@ -33,8 +33,9 @@ fn weighed(walk: &mut Walk<'_, '_>, x: Value, axis: &Axis, settings: &Settings) 
     let ty = walk.ty(x);
     let taps = Taps::around(axis, settings)?;
     let weights = taps.weights(walk, axis, settings)?;
-    // Of f64, too, the weights are those of scales in f32, step by step. Who computes them in f64 is within the bound as far as a profile
-    // grants so many ULP of f32: `declared` does in quotients, `tight` nowhere beyond the rounding of each step.
+    // Of f64, too, the weights are those of scales in f32, step by step. Who computes them in f64 is within the bound
+    // as far as a profile grants so many ULP of f32: `declared` does in quotients, `tight` nowhere beyond the rounding
+    // of each step.
     let weights = walk.cast(weights, ty.dtype)?;
     let last = axis.before - 1;
     let elements = walk.integers(DType::I64, &taps.shape(), |i| taps.place(i).clamp(0, last).into())?;
@@ -52,8 +53,8 @@ fn weighed(walk: &mut Walk<'_, '_>, x: Value, axis: &Axis, settings: &Settings) 
     walk.op_with("ReduceSum", &along, &[products])
 }
 
-/// The elements as they are where no axis is resized: within what it may bring about to add up the eight corners around a place in three
-/// axes, all of which are the element there, each weighed by 1/8. GPU kernels do so.
+/// The elements as they are where no axis is resized: within what it may bring about to add up the eight corners around
+/// a place in three axes, all of which are the element there, each weighed by 1/8. GPU kernels do so.
 pub(super) fn added_up(walk: &mut Walk<'_, '_>, x: Value) -> Result<Value, Error> {
     let ty = walk.ty(x);
     let mut shape = ty.shape.clone();
@@ -147,8 +148,8 @@ impl Taps {
         triangle(walk, far)
     }
 
-    /// What a filter that may be stretched gives for the elements of the axis and those beyond its ends, which are the ones at the ends or
-    /// count for nothing. What is stretched, or lacks some, is divided by its sum.
+    /// What a filter that may be stretched gives for the elements of the axis and those beyond its ends, which are the
+    /// ones at the ends or count for nothing. What is stretched, or lacks some, is divided by its sum.
     fn filtered(
         &self,
         walk: &mut Walk<'_, '_>,
@@ -203,8 +204,8 @@ fn triangle(walk: &mut Walk<'_, '_>, far: Value) -> Result<Value, Error> {
     walk.op("Relu", &[near])
 }
 
-/// Cubic convolution: one polynomial up to a distance of 1, another up to 2, each 0 at its ends where the other goes on, so that each
-/// may be taken of the distance kept within its part.
+/// Cubic convolution: one polynomial up to a distance of 1, another up to 2, each 0 at its ends where the other goes
+/// on, so that each may be taken of the distance kept within its part.
 fn cubic(walk: &mut Walk<'_, '_>, far: Value, a: f32) -> Result<Value, Error> {
     let a = f64::from(a);
     let (unit, two) = (walk.real(DType::F32, 1.0)?, walk.real(DType::F32, 2.0)?);

@@ -1,7 +1,7 @@
 //! DeformConv: a convolution each of whose taps is moved, and weighed, for each place of the result.
 //!
-//! The moved taps are samples of the image, of which what lies outside is 0. They are put into the columns of a matrix, which is multiplied
-//! with the kernel: so do implementations.
+//! The moved taps are samples of the image, of which what lies outside is 0. They are put into the columns of a matrix,
+//! which is multiplied with the kernel: so do implementations.
 
 use ir::{Attributes, DType, Value};
 

@@ -1,7 +1,8 @@
 //! RoiAlign: samples of regions, their mean or their largest.
 //!
-//! The text has the largest of the values that are interpolated. ONNX's reference implementation, its tests and ONNX Runtime take the largest of
-//! what each of the elements around a sample gives to it. That is what our engines have; where both differ, either is right. A sample beyond the image is 0, one at its edge on the edge.
+//! The text has the largest of the values that are interpolated. ONNX's reference implementation, its tests and ONNX
+//! Runtime take the largest of what each of the elements around a sample gives to it. That is what our engines have;
+//! where both differ, either is right. A sample beyond the image is 0, one at its edge on the edge.
 
 use ir::{Attributes, DType, Value};
 

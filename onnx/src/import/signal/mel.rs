@@ -1,8 +1,10 @@
-//! MelWeightMatrix, written out: triangles over the frequencies of a transform, whose corners are equally far apart on the mel scale.
+//! MelWeightMatrix, written out: triangles over the frequencies of a transform, whose corners are equally far apart on
+//! the mel scale.
 //!
-//! ONNX: [MelWeightMatrix](https://onnx.ai/onnx/operators/onnx__MelWeightMatrix.html). The text has the scale and not the corners; ONNX's reference
-//! implementation and ONNX Runtime divide the range by two more than there are triangles, and so is it here. A corner that is so near to the
-//! next frequency that it hangs on how the scale is rounded is refused.
+//! ONNX: [MelWeightMatrix](https://onnx.ai/onnx/operators/onnx__MelWeightMatrix.html). The text has the scale and not
+//! the corners; ONNX's reference implementation and ONNX Runtime divide the range by two more than there are triangles,
+//! and so is it here. A corner that is so near to the next frequency that it hangs on how the scale is rounded is
+//! refused.
 
 use ir::{DType, Value};
 

@@ -87,17 +87,17 @@ impl Transform {
             self.weight([row / parts, row % parts], [column / made, column % made])
         })?;
         let product = walk.op("MatMul", &[x, matrix])?;
-        // A fast transform adds up all of the signal on the way to each number of the result, in a logarithm of its length of steps, and
-        // its turns come from rounded angles: what it is off by is a share of all magnitudes, whatever cancels (Higham, *Accuracy and
-        // Stability of Numerical Algorithms*, 2nd ed., theorem 24.2).
+        // A fast transform adds up all of the signal on the way to each number of the result, in a logarithm of its
+        // length of steps, and its turns come from rounded angles: what it is off by is a share of all magnitudes,
+        // whatever cancels (Higham, *Accuracy and Stability of Numerical Algorithms*, 2nd ed., theorem 24.2).
         let magnitudes = walk.op("Abs", &[x])?;
         let ones = walk.reals(ty.dtype, &[taken * parts, 1], |_| 1.0)?;
         let all = walk.op("MatMul", &[magnitudes, ones])?;
         let steps = walk.real(ty.dtype, 2.0 * f64::from(n.ilog2() + 1) + 1.0 / 3.0)?;
         let size = walk.op("Mul", &[all, steps])?;
         let mut rounded = walk.op("Sub", &[size, size])?;
-        // Whoever has no table of them computes the turns with the cosine that there is: what a profile allows of that, it allows of each.
-        // Not in f64, which shaders have no cosine of: there a table is what is held against.
+        // Whoever has no table of them computes the turns with the cosine that there is: what a profile allows of that,
+        // it allows of each. Not in f64, which shaders have no cosine of: there a table is what is held against.
         if ty.dtype != DType::F64 {
             let angle = walk.real(ty.dtype, 1.0)?;
             let cosine = walk.op("Cos", &[angle])?;
@@ -108,7 +108,8 @@ impl Transform {
             rounded = walk.op("Add", &[rounded, off])?;
         }
         let mut y = walk.op("Add", &[product, rounded])?;
-        // Which numbers of the result are NaN where the signal has one or an infinity hangs on which products an implementation forms.
+        // Which numbers of the result are NaN where the signal has one or an infinity hangs on which products an
+        // implementation forms.
         let spoilt = walk.op("IsNaN", &[rounded])?;
         let zero = walk.real(ty.dtype, 0.0)?;
         let spared = walk.op("Where", &[spoilt, zero, y])?;

@@ -1,4 +1,5 @@
-//! Concat, Gather, Reshape and Where of strings: the operator moves the numbers of the strings in their place, and these are read.
+//! Concat, Gather, Reshape and Where of strings: the operator moves the numbers of the strings in their place, and
+//! these are read.
 //!
 //! So no string is looked at. What positions and choices are read from, the result is given.
 

@@ -1,6 +1,7 @@
 //! RegexFullMatch: which strings a regular expression in RE2's syntax matches as a whole.
 //!
-//! The crate `regex` is of RE2's family: the same syntax but for little, and the same matches. What differs is refused ([`syntax`]).
+//! The crate `regex` is of RE2's family: the same syntax but for little, and the same matches. What differs is refused
+//! ([`syntax`]).
 
 mod syntax;
 

@@ -1,7 +1,8 @@
 //! StringSplit.
 //!
-//! Where nothing is said to split at, whitespace is: that of ASCII, as nobody says which other counts. What is left of a string behind the last
-//! split that is allowed keeps what it ends with in ONNX's reference implementation, and loses it by the text: then it is refused.
+//! Where nothing is said to split at, whitespace is: that of ASCII, as nobody says which other counts. What is left of
+//! a string behind the last split that is allowed keeps what it ends with in ONNX's reference implementation, and loses
+//! it by the text: then it is refused.
 
 use ir::DType;
 

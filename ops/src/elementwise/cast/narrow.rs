@@ -7,8 +7,8 @@ use ir::round::{Conversion, Overflow, RoundMode};
 
 use crate::arith::{Arith, Class, Comparison, Step};
 
-/// The opset from which infinities saturate in formats without them and without a negative zero. Before, they become NaN by the text, although
-/// ONNX's reference and ONNX Runtime saturate them there too.
+/// The opset from which infinities saturate in formats without them and without a negative zero. Before, they become
+/// NaN by the text, although ONNX's reference and ONNX Runtime saturate them there too.
 const INFINITIES_SATURATE: u32 = 24;
 
 /// A real number of a dtype as one of a narrow format, in an opset.

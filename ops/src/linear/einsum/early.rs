@@ -1,7 +1,7 @@
 //! Sums before products: what an axis that other operands lack is to implementations.
 //!
-//! `k,i->k` is Σᵢ aₖ·bᵢ by the text, and aₖ·Σᵢ bᵢ in NumPy, ONNX's evaluator, ONNX Runtime and OpenVINO. They part where a sum overflows
-//! or cancels, and at infinities: ∞·1 + ∞·−0.5 is NaN, ∞·0.5 is not.
+//! `k,i->k` is Σᵢ aₖ·bᵢ by the text, and aₖ·Σᵢ bᵢ in NumPy, ONNX's evaluator, ONNX Runtime and OpenVINO. They part
+//! where a sum overflows or cancels, and at infinities: ∞·1 + ∞·−0.5 is NaN, ∞·0.5 is not.
 
 use ir::Type;
 use ndarray::{ArrayD, Slice};
@@ -25,8 +25,9 @@ impl Early {
         (lengths.len() > 1 && is_lacking).then_some(Self { lengths })
     }
 
-    /// The sum for an element of the result, from the elements that each operand has for it. The first operand is multiplied by the
-    /// next, and so on; or from the last one back. An axis is summed as soon as no operand is left that has it.
+    /// The sum for an element of the result, from the elements that each operand has for it. The first operand is
+    /// multiplied by the next, and so on; or from the last one back. An axis is summed as soon as no operand is left
+    /// that has it.
     pub(super) fn sum<A: Arith>(&self, a: &A, elements: Vec<Vec<A::R>>) -> A::R {
         let operands: Vec<ArrayD<A::R>> = elements
             .into_iter()

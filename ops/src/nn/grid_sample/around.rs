@@ -136,8 +136,9 @@ pub(super) fn nearest<S: Arith>(
     found.ok_or(Nowhere::Outside)
 }
 
-/// Whether a coordinate has elements around it: not one that is no number, or infinite. No number of reflections brings that back, and a
-/// weight of what is outside may be NaN, which 0 times is not 0. `None` where that is open, as of one that may overflow.
+/// Whether a coordinate has elements around it: not one that is no number, or infinite. No number of reflections brings
+/// that back, and a weight of what is outside may be NaN, which 0 times is not 0. `None` where that is open, as of one
+/// that may overflow.
 fn is_somewhere<S: Arith>(a: &S, x: S::R) -> Option<bool> {
     let classes = [Class::NaN, Class::PositiveInfinity, Class::NegativeInfinity];
     let is = classes.map(|class| a.peek(a.is(class, x)));
@@ -187,11 +188,12 @@ impl<R: Copy> Along<R> {
             Padding::Reflection => reflected(a, x, borders),
         };
         let around = |x: R| taps(op, a, x, axis);
-        // ONNX Runtime goes on with the elements around such a coordinate, each of which may be outside. PyTorch takes a line from
-        // a coordinate on the axis, and for a curve beyond the border elements that are all the one there.
+        // ONNX Runtime goes on with the elements around such a coordinate, each of which may be outside. PyTorch takes
+        // a line from a coordinate on the axis, and for a curve beyond the border elements that are all the one there.
         let (inside, other) = match (op.padding, op.mode) {
             (Padding::Zeros, _) | (Padding::Reflection, Mode::Cubic) => (moved, None),
-            // Beyond the border all elements may be the one there, each with a weight. However far away: none of the weights is 0 or 1.
+            // Beyond the border all elements may be the one there, each with a weight. However far away: none of the
+            // weights is 0 or 1.
             (Padding::Border, Mode::Linear | Mode::Nearest) => {
                 (kept(a, moved, 0.0, last), Some(kept(a, x, -1.4, last + 1.4)))
             }
@@ -206,12 +208,12 @@ impl<R: Copy> Along<R> {
     }
 }
 
-/// How many elements on an axis may be around a position before nothing is said of what is there. A position that may be anywhere has
-/// all of an axis, on each of several.
+/// How many elements on an axis may be around a position before nothing is said of what is there. A position that may
+/// be anywhere has all of an axis, on each of several.
 const CANDIDATES: usize = 64;
 
-/// The elements around a coordinate with their weights; where it may be on either side of one, all of which might be around it. `None`
-/// if too many might.
+/// The elements around a coordinate with their weights; where it may be on either side of one, all of which might be
+/// around it. `None` if too many might.
 fn taps<S: Arith>(op: GridSample, a: &S, x: S::R, Axis { size, stride }: Axis) -> Option<Taps<S::R>> {
     let reach = match op.mode {
         Mode::Cubic => 2,
@@ -281,8 +283,8 @@ fn cubic<S: Arith>(a: &S, far: S::R) -> S::R {
     a.add(inner, outer)
 }
 
-/// The elements around a position on all axes of an image, or what the result is where nothing is known of them. They are the same
-/// in every channel.
+/// The elements around a position on all axes of an image, or what the result is where nothing is known of them. They
+/// are the same in every channel.
 pub(super) struct Around<R>(Result<(Weights<R>, Option<Weights<R>>), R>);
 
 impl<R: Copy> Around<R> {
@@ -364,9 +366,9 @@ impl<R: Copy> Weights<R> {
     }
 }
 
-/// The sum over the elements of the first axis of what there is on the others, from a place on the axes before. Between two elements
-/// that is a line: from the first one on by a share of their difference, as `rten` has it. Of a position that may be on either side of an
-/// element any two neighbours may be the ones.
+/// The sum over the elements of the first axis of what there is on the others, from a place on the axes before. Between
+/// two elements that is a line: from the first one on by a share of their difference, as `rten` has it. Of a position
+/// that may be on either side of an element any two neighbours may be the ones.
 fn nested<S: Arith>(mode: Mode, a: &S, along: &[Taps<S::R>], image: &[S::R], place: usize) -> S::R {
     let Some((taps, others)) = along.split_first() else { return image[place] };
     let mut terms = Vec::with_capacity(taps.len());

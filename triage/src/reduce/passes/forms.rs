@@ -1,4 +1,5 @@
-//! Less of a program: the model that it leads to, one of its forms or calls written out, fewer iterations, fewer outputs, fewer nodes.
+//! Less of a program: the model that it leads to, one of its forms or calls written out, fewer iterations, fewer
+//! outputs, fewer nodes.
 
 use onnx::program::Program;
 

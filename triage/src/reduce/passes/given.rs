@@ -1,7 +1,7 @@
 //! What a program is given, smaller and simpler: fewer elements on axes of one size together or on one axis, simpler numbers.
 //!
-//! Of an operator that is written out where it is read no type rule is known here. So sizes are cut as they are, and what does not
-//! fit together any more is refused where the program is read.
+//! Of an operator that is written out where it is read no type rule is known here. So sizes are cut as they are, and
+//! what does not fit together any more is refused where the program is read.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -93,7 +93,8 @@ impl<'a> ProgramTensors<'a> {
         together.chain(alone).flat_map(smaller).collect()
     }
 
-    /// The program with fewer elements, if it can be read with them. What bodies say of shapes is shrunk with them, or else not said.
+    /// The program with fewer elements, if it can be read with them. What bodies say of shapes is shrunk with them, or
+    /// else not said.
     fn with_cut(&self, cut: &Cut) -> Option<Problem> {
         let tensors = self.cut(cut);
         let edited = |shape: fn(&Cut, &TensorShapeProto) -> Option<TensorShapeProto>| {

@@ -1,7 +1,8 @@
 //! Numbers that tell elements apart: 1, 2, 3 … in place of those that a reduction ends with.
 //!
-//! The smallest numbers are zeros and ones, and equal. They say least of what is wrong: which element went where, and which were added. This is
-//! no step down in the order of sizes: it is taken once, where no pass makes the problem smaller.
+//! The smallest numbers are zeros and ones, and equal. They say least of what is wrong: which element went where, and
+//! which were added. This is no step down in the order of sizes: it is taken once, where no pass makes the problem
+//! smaller.
 
 use ir::{DType, Tensor};
 

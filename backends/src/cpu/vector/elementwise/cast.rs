@@ -1,5 +1,5 @@
-//! Cast from floats of 16 and 32 bits to each other, to `f64` and to integers. Whatever is converted is an `f32` in between, which
-//! loses nothing of a shorter one.
+//! Cast from floats of 16 and 32 bits to each other, to `f64` and to integers. Whatever is converted is an `f32` in
+//! between, which loses nothing of a shorter one.
 
 use half::{bf16, f16};
 use ir::DType;

@@ -1,8 +1,9 @@
 //! Which patterns mean the same in RE2 as in the crate `regex`.
 //!
-//! RE2: [syntax](https://github.com/google/re2/wiki/Syntax), and its parser (`re2/parse.cc`) where the page is silent. The crate has more, which RE2
-//! refuses, or reads as other characters: `[a[b]]` is a class and a bracket there, and `a{ 2}` five characters. RE2 has more, too, which the crate
-//! refuses by itself. Here each part of a pattern is looked at as the crate reads it.
+//! RE2: [syntax](https://github.com/google/re2/wiki/Syntax), and its parser (`re2/parse.cc`) where the page is silent.
+//! The crate has more, which RE2 refuses, or reads as other characters: `[a[b]]` is a class and a bracket there, and
+//! `a{ 2}` five characters. RE2 has more, too, which the crate refuses by itself. Here each part of a pattern is looked
+//! at as the crate reads it.
 
 use regex_syntax::ast::parse::Parser;
 use regex_syntax::ast::{
@@ -14,8 +15,8 @@ use regex_syntax::ast::{
 /// The largest count of a repetition, alone or as the product of one inside others (RE2, `kMaxRepeat`).
 const MOST_REPEATS: u32 = 1000;
 
-/// The names of Unicode classes that both have: general categories, and some scripts. `C` is another set in each, as unassigned characters are not in
-/// RE2's. Names in other spellings, aliases and properties are the crate's alone.
+/// The names of Unicode classes that both have: general categories, and some scripts. `C` is another set in each, as
+/// unassigned characters are not in RE2's. Names in other spellings, aliases and properties are the crate's alone.
 const CLASSES: [&str; 50] = [
     "Any",
     "Cc",
