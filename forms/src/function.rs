@@ -161,6 +161,33 @@ struct Place {
     results: Vec<String>,
 }
 
+impl Place {
+    /// What nodes there give that nothing beside them reads.
+    fn inner(&self, nodes: &[NodeProto]) -> Vec<String> {
+        let all = nodes.iter().flat_map(|node| &node.output);
+        all.filter(|name| !name.is_empty() && !self.results.contains(name)).cloned().collect()
+    }
+
+    /// The call of a function in their place.
+    fn call(
+        &self,
+        function: &FunctionProto,
+        operands: Vec<String>,
+        attribute: Vec<AttributeProto>,
+    ) -> NodeProto {
+        NodeProto {
+            name: Some(format!("call_{}", self.results[0])),
+            op_type: function.name.clone(),
+            domain: function.domain.clone(),
+            overload: function.overload.clone(),
+            input: operands,
+            output: self.results.clone(),
+            attribute,
+            ..NodeProto::default()
+        }
+    }
+}
+
 impl<'c> Writer<'c> {
     fn of(model: &ModelProto, graph: &GraphProto, opset: u32, choices: &'c mut Choices) -> Self {
         let is_input = |name: &str| graph.input.iter().any(|input| input.name() == name);
@@ -228,25 +255,16 @@ impl<'c> Writer<'c> {
                 constant(names.inner(&places[0].operands[slot]), &self.constants[&places[0].operands[slot]])
             })
             .collect();
-        let gone: Vec<String> = others
-            .iter()
-            .zip(&places)
-            .flat_map(|(nodes, place)| {
-                let all = nodes.iter().flat_map(|node| node.output.iter());
-                all.filter(|name| !name.is_empty() && !place.results.contains(name))
-                    .cloned()
-                    .collect::<Vec<_>>()
-            })
-            .collect();
+        let gone = others.iter().zip(&places).flat_map(|(nodes, place)| place.inner(nodes)).collect();
         let output = places[0].results.iter().map(|name| names.result(name)).collect();
         for node in &mut body {
             names.rename(node);
         }
         let overload = self.overload();
         let mut function = FunctionProto {
-            name: Some(name.clone()),
+            name: Some(name),
             domain: Some(self.domain.to_owned()),
-            overload: overload.clone(),
+            overload,
             input,
             output,
             node: constants.into_iter().chain(body).collect(),
@@ -261,17 +279,8 @@ impl<'c> Writer<'c> {
             if self.choices.random_bool(0.5) {
                 operands.extend(left_out.iter().map(|_| String::new()));
             }
-            let call = NodeProto {
-                name: Some(format!("call_{}", places[i].results[0])),
-                op_type: Some(name.clone()),
-                domain: Some(self.domain.to_owned()),
-                overload: overload.clone(),
-                input: operands,
-                output: places[i].results.clone(),
-                attribute: lifted.given(i, self.choices),
-                ..NodeProto::default()
-            };
-            nodes.splice(at..at + runs.length, [call]);
+            let attribute = lifted.given(i, self.choices);
+            nodes.splice(at..at + runs.length, [places[i].call(&function, operands, attribute)]);
         }
         Some(Made { function, gone })
     }

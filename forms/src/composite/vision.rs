@@ -21,29 +21,7 @@ pub(super) const ALL: &[Composite] = &[
 fn resize(p: &mut Piece<'_>) -> Option<()> {
     let dtype = p.dtype()?;
     let x = p.any(dtype, 1..=5);
-    // What lies between elements has no bound in f16.
-    let modes: &[&str] = if dtype == DType::F16 { &["nearest"] } else { &["nearest", "linear", "cubic"] };
-    let mode = p.word("mode", modes)?;
-    let mut ways =
-        vec!["half_pixel", "align_corners", "asymmetric", "pytorch_half_pixel", "tf_crop_and_resize"];
-    if p.opset >= 19 {
-        ways.push("half_pixel_symmetric");
-    }
-    let way = p.word("coordinate_transformation_mode", &ways)?;
-    if mode == "nearest" {
-        p.word("nearest_mode", &["round_prefer_floor", "round_prefer_ceil", "floor", "ceil"])?;
-    }
-    if mode == "cubic" && p.chance(0.4) {
-        p.float("cubic_coeff_a", -0.5);
-    }
-    if mode != "nearest" {
-        if p.chance(0.2) {
-            p.int("exclude_outside", i64::from(mode == "cubic"));
-        }
-        if p.opset >= 18 && p.chance(0.3) {
-            p.int("antialias", 1);
-        }
-    }
+    let way = way_of_resize(p, dtype)?;
     let rank = x.rank();
     let changed = (rank as i64).min(p.size(1..=2)) as usize;
     let is_of_some = p.opset >= 18 && p.chance(0.4);
@@ -87,6 +65,34 @@ fn resize(p: &mut Piece<'_>) -> Option<()> {
         }
     }
     Some(())
+}
+
+/// What lies between elements and where these lie: the words for it. Gives how coordinates become others.
+fn way_of_resize(p: &mut Piece<'_>, dtype: DType) -> Option<&'static str> {
+    // What lies between elements has no bound in f16.
+    let modes: &[&str] = if dtype == DType::F16 { &["nearest"] } else { &["nearest", "linear", "cubic"] };
+    let mode = p.word("mode", modes)?;
+    let mut ways =
+        vec!["half_pixel", "align_corners", "asymmetric", "pytorch_half_pixel", "tf_crop_and_resize"];
+    if p.opset >= 19 {
+        ways.push("half_pixel_symmetric");
+    }
+    let way = p.word("coordinate_transformation_mode", &ways)?;
+    if mode == "nearest" {
+        p.word("nearest_mode", &["round_prefer_floor", "round_prefer_ceil", "floor", "ceil"])?;
+    }
+    if mode == "cubic" && p.chance(0.4) {
+        p.float("cubic_coeff_a", -0.5);
+    }
+    if mode != "nearest" {
+        if p.chance(0.2) {
+            p.int("exclude_outside", i64::from(mode == "cubic"));
+        }
+        if p.opset >= 18 && p.chance(0.3) {
+            p.int("antialias", 1);
+        }
+    }
+    Some(way)
 }
 
 fn affine_grid(p: &mut Piece<'_>) -> Option<()> {

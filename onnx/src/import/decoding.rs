@@ -107,18 +107,7 @@ fn rotated<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result<(
     let is_interleaved = given.int("interleaved", 0) != 0;
     given.finish()?;
     let ty = walk.ty(x);
-    // The heads stand before the places, or with three axes behind them.
-    let (split, axis) = match (&ty.shape[..], heads) {
-        ([_, _, _, _], _) => (x, 1),
-        (&[batch, places, all], Some(heads)) if heads > 0 && all % heads == 0 => {
-            (walk.reshaped(x, &[batch, places, heads, all / heads])?, 2)
-        }
-        (_, heads) => {
-            let heads =
-                heads.map_or_else(|| "no count of heads".to_owned(), |heads| format!("{heads} heads"));
-            return Err(misshapen(0, &ty, &format!("of four axes, or of three with {heads}")));
-        }
-    };
+    let (split, axis) = in_heads(walk, x, heads)?;
     let split_ty = walk.ty(split);
     let (batch, places, size) = (split_ty.shape[0], split_ty.shape[3 - axis], split_ty.shape[3]);
     let turned = if dim == 0 { size } else { dim };
@@ -165,6 +154,22 @@ fn rotated<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result<(
         y = walk.reshaped(y, &ty.shape)?;
     }
     bind(walk, source.node, vec![Bound::Tensor(y)])
+}
+
+/// What has an axis of heads, and which one that is: they stand before the places, or with three axes behind them.
+fn in_heads(walk: &mut Walk<'_, '_>, x: Value, heads: Option<i64>) -> Result<(Value, usize), Error> {
+    let ty = walk.ty(x);
+    match (&ty.shape[..], heads) {
+        ([_, _, _, _], _) => Ok((x, 1)),
+        (&[batch, places, all], Some(heads)) if heads > 0 && all % heads == 0 => {
+            Ok((walk.reshaped(x, &[batch, places, heads, all / heads])?, 2))
+        }
+        (_, heads) => {
+            let heads =
+                heads.map_or_else(|| "no count of heads".to_owned(), |heads| format!("{heads} heads"));
+            Err(misshapen(0, &ty, &format!("of four axes, or of three with {heads}")))
+        }
+    }
 }
 
 /// The first or second number of all pairs: they are next to each other, or half of the numbers apart.

@@ -60,20 +60,46 @@ fn vectorizer<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Resul
         let why = format!("n-grams of {least} to {most} elements, with {skipped} between");
         return Err(Error::invalid("attributes", why));
     }
-    if columns.is_empty() || columns.iter().any(|column| !(0..MOST_ELEMENTS).contains(column)) {
-        return Err(Error::invalid("attribute `ngram_indexes`", "they are not the numbers of elements"));
-    }
-    let width = columns.iter().copied().max().map_or(0, |last| last + 1);
+    let width = width(columns)?;
     let is_straight = columns.iter().enumerate().all(|(i, &column)| column == i as i64);
     if mode != "TF" && !weights.is_empty() && (weights.len() as i64 != width || !is_straight) {
         let why = "whether they are those of n-grams or of elements of the result, ONNX's text and implementations differ";
         return Err(Error::unsupported("attribute `weights`", why));
     }
-    let all = grams(starts, &pool, columns)?;
+    let mut all = grams(starts, &pool, columns)?;
+    all.retain(|grams| (least..=most).contains(&grams.length));
+    let counts = placed(walk, x, &all, skipped, width)?;
+    let weights = if weights.is_empty() {
+        walk.real(DType::F32, 1.0)?
+    } else {
+        walk.reals(DType::F32, &[width], |i| weights[i].into())?
+    };
+    let y = by_mode(walk, &mode, counts, weights)?;
+    let y = given_value(walk, y, &from)?;
+    bind(walk, source.node, vec![Bound::Tensor(y)])
+}
+
+/// How many elements the result has for each sequence: n-grams say at which element they count.
+fn width(columns: &[i64]) -> Result<i64, Error> {
+    if columns.is_empty() || columns.iter().any(|column| !(0..MOST_ELEMENTS).contains(column)) {
+        return Err(Error::invalid("attribute `ngram_indexes`", "they are not the numbers of elements"));
+    }
+    Ok(columns.iter().copied().max().map_or(0, |last| last + 1))
+}
+
+/// How often the n-grams are there, each at its element.
+fn placed(
+    walk: &mut Walk<'_, '_>,
+    x: Value,
+    all: &[Grams<'_>],
+    skipped: i64,
+    width: i64,
+) -> Result<Value, Error> {
     let x = walk.cast(x, DType::I64)?;
+    let ty = walk.ty(x);
     let mut counts = Vec::new();
     let mut at = Vec::new();
-    for grams in all.iter().filter(|grams| (least..=most).contains(&grams.length)) {
+    for grams in all {
         // A single element has nothing between.
         let skipped = if grams.length == 1 { 0 } else { skipped };
         if let Some(count) = counted(walk, x, grams, skipped)? {
@@ -81,38 +107,33 @@ fn vectorizer<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Resul
             at.extend_from_slice(grams.columns);
         }
     }
-    let shape = [&ty.shape[..ty.rank() - 1], &[width]].concat();
-    let counts = if counts.is_empty() {
-        walk.integers(DType::I32, &shape, |_| 0)?
-    } else {
-        let counts = walk.joined(&counts, ty.rank() as i64 - 1)?;
-        let width = width as usize;
-        let sent = walk.integers(DType::I32, &[at.len() as i64, width as i64], |i| {
-            i128::from(at[i / width] == (i % width) as i64)
-        })?;
-        walk.op("MatMul", &[counts, sent])?
-    };
-    let weights = if weights.is_empty() {
-        walk.real(DType::F32, 1.0)?
-    } else {
-        walk.reals(DType::F32, &[width], |i| weights[i].into())?
-    };
-    let y = match mode.as_str() {
-        "TF" => walk.cast(counts, DType::F32)?,
+    if counts.is_empty() {
+        let shape = [&ty.shape[..ty.rank() - 1], &[width]].concat();
+        return walk.integers(DType::I32, &shape, |_| 0);
+    }
+    let counts = walk.joined(&counts, ty.rank() as i64 - 1)?;
+    let wide = width as usize;
+    let sent = walk
+        .integers(DType::I32, &[at.len() as i64, width], |i| i128::from(at[i / wide] == (i % wide) as i64))?;
+    walk.op("MatMul", &[counts, sent])
+}
+
+/// What a mode makes of counts and weights.
+fn by_mode(walk: &mut Walk<'_, '_>, mode: &str, counts: Value, weights: Value) -> Result<Value, Error> {
+    match mode {
+        "TF" => walk.cast(counts, DType::F32),
         "IDF" => {
             let none = walk.integers(DType::I32, &[], |_| 0)?;
             let are_there = walk.op("Greater", &[counts, none])?;
             let zero = walk.real(DType::F32, 0.0)?;
-            walk.op("Where", &[are_there, weights, zero])?
+            walk.op("Where", &[are_there, weights, zero])
         }
         "TFIDF" => {
             let counts = walk.cast(counts, DType::F32)?;
-            walk.op("Mul", &[counts, weights])?
+            walk.op("Mul", &[counts, weights])
         }
-        other => return Err(Error::invalid("attribute `mode`", format!("there is no mode `{other}`"))),
-    };
-    let y = given_value(walk, y, &from)?;
-    bind(walk, source.node, vec![Bound::Tensor(y)])
+        other => Err(Error::invalid("attribute `mode`", format!("there is no mode `{other}`"))),
+    }
 }
 
 /// Strings and the pool of them, each string as its number in the pool, and what they were read from. What is not in

@@ -79,15 +79,8 @@ impl Suspect<'_> {
         if seen.is_same {
             return Ok(seen.blamed);
         }
-        // What a Constant node gives is an operator's own, as an initializer is.
-        let plain = program.without_constant_nodes();
-        for Composite { name, types, problem, .. } in composites(plain.as_ref().unwrap_or(program), &inputs) {
-            let Ok(trial) = problem.trial(self.profile) else { continue };
-            let Some(shown) = shown(target, finding, &trial)? else { continue };
-            let types: Vec<Option<&Type>> = types.iter().map(Option::as_ref).collect();
-            let culprit = Some(Culprit::alone(&name, &types));
-            let alone = Some(Alone { problem, shown: Some(Box::new(shown)) });
-            return Ok(Blamed { culprit, alone, ..Blamed::default() });
+        if let Some(blamed) = self.composite_of(target, finding, program, &inputs)? {
+            return Ok(blamed);
         }
         let mut inside = None;
         let forms = Forms::of(program, &inputs);
@@ -97,16 +90,14 @@ impl Suspect<'_> {
                 return Ok(seen.reason);
             }
             if then != WithoutForm::Shows {
-                let (name, about) = match form {
-                    ProgramForm::Parameters => self
-                        .parameter_of(target, finding, &forms, &inputs)?
-                        .unwrap_or((form.name().to_owned(), about)),
+                let named = match form {
+                    ProgramForm::Parameters => self.parameter_of(target, finding, &forms, &inputs)?,
                     ProgramForm::FormerOpset => {
-                        let of = forms.only_operator().map(|name| format!("{} of {name}", form.name()));
-                        (of.unwrap_or(form.name().to_owned()), about)
+                        forms.only_operator().map(|name| (format!("{} of {name}", form.name()), about))
                     }
-                    _ => (form.name().to_owned(), about),
+                    _ => None,
                 };
+                let (name, about) = named.unwrap_or((form.name().to_owned(), about));
                 // A form has no dtype, but what it gives or takes has.
                 let ty = self.off(finding).cloned().or_else(|| forms.type_of(about?));
                 let culprit = Some(Culprit::of_form(&name, ty.as_ref()));
@@ -134,6 +125,27 @@ impl Suspect<'_> {
             None if self.runs_flat(target)? => Ok(Blamed::default()),
             None => Ok(seen.blamed),
         }
+    }
+
+    /// The operator that import writes out and that shows the same alone.
+    fn composite_of(
+        &self,
+        target: &Target,
+        finding: &Finding,
+        program: &Program,
+        inputs: &BTreeMap<String, Datum>,
+    ) -> Result<Option<Blamed>, WorkerError> {
+        // What a Constant node gives is an operator's own, as an initializer is.
+        let plain = program.without_constant_nodes();
+        for Composite { name, types, problem, .. } in composites(plain.as_ref().unwrap_or(program), inputs) {
+            let Ok(trial) = problem.trial(self.profile) else { continue };
+            let Some(shown) = shown(target, finding, &trial)? else { continue };
+            let types: Vec<Option<&Type>> = types.iter().map(Option::as_ref).collect();
+            let culprit = Some(Culprit::alone(&name, &types));
+            let alone = Some(Alone { problem, shown: Some(Box::new(shown)) });
+            return Ok(Some(Blamed { culprit, alone, ..Blamed::default() }));
+        }
+        Ok(None)
     }
 
     /// Whether a target runs the model by itself.

@@ -67,30 +67,42 @@ impl Allowed {
             if let Some(filled) = filled {
                 query = walk.op("Add", &[query, filled])?;
             }
-            let beside = |walk: &mut Walk<'_, '_>, by: i64| -> Result<Value, Error> {
-                let by = walk.integers(DType::I64, &[], |_| by.clamp(-FAR, FAR).into())?;
-                walk.op("Add", &[query, by])
-            };
-            if places.is_causal {
-                let rule = walk.op("LessOrEqual", &[key, query])?;
-                allowed.and(walk, rule)?;
-            }
-            if let Some(left) = places.left {
-                let first = beside(walk, -left)?;
-                let rule = walk.op("GreaterOrEqual", &[key, first])?;
-                allowed.and(walk, rule)?;
-            }
-            if let Some(right) = places.right {
-                let last = beside(walk, right)?;
-                let rule = walk.op("LessOrEqual", &[key, last])?;
-                allowed.and(walk, rule)?;
-            }
+            allowed.near(walk, places, query, key)?;
         }
         if let Some(filled) = filled {
             let rule = walk.op("Less", &[key, filled])?;
             allowed.and(walk, rule)?;
         }
         Ok(allowed)
+    }
+
+    /// Leaves out the keys that are not near enough to the place of a query.
+    fn near(
+        &mut self,
+        walk: &mut Walk<'_, '_>,
+        places: &Places,
+        query: Value,
+        key: Value,
+    ) -> Result<(), Error> {
+        let beside = |walk: &mut Walk<'_, '_>, by: i64| -> Result<Value, Error> {
+            let by = walk.integers(DType::I64, &[], |_| by.clamp(-FAR, FAR).into())?;
+            walk.op("Add", &[query, by])
+        };
+        if places.is_causal {
+            let rule = walk.op("LessOrEqual", &[key, query])?;
+            self.and(walk, rule)?;
+        }
+        if let Some(left) = places.left {
+            let first = beside(walk, -left)?;
+            let rule = walk.op("GreaterOrEqual", &[key, first])?;
+            self.and(walk, rule)?;
+        }
+        if let Some(right) = places.right {
+            let last = beside(walk, right)?;
+            let rule = walk.op("LessOrEqual", &[key, last])?;
+            self.and(walk, rule)?;
+        }
+        Ok(())
     }
 
     fn and(&mut self, walk: &mut Walk<'_, '_>, rule: Value) -> Result<(), Error> {

@@ -38,20 +38,7 @@ pub(super) fn scan<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> 
     }
     let values = (0..operands).map(|i| tensor(walk, node, i + 1)).collect::<Result<Vec<Value>, _>>()?;
     let states = operands - scanned;
-    let ty = walk.ty(values[states]);
-    let &[batch, length, ..] = &ty.shape[..] else {
-        return Err(misshapen(states + 1, &ty, "of a batch and a sequence"));
-    };
-    for (i, &value) in values.iter().enumerate() {
-        let ty = walk.ty(value);
-        if ty.shape.first() != Some(&batch) || i >= states && ty.shape.get(1) != Some(&length) {
-            return Err(misshapen(
-                i + 1,
-                &ty,
-                &format!("a batch of {batch}, and of {length} slices where it is scanned"),
-            ));
-        }
-    }
+    let [batch, length] = sizes(walk, &values, states)?;
     let lengths = walk.lengths(node, 0, [batch, length])?;
     if lengths.as_ref().is_some_and(|lengths| lengths.each.iter().any(|&of| of != length)) {
         let why = "sequences that are shorter than others are not written out";
@@ -83,4 +70,23 @@ pub(super) fn scan<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> 
         walk.check_size(|| format!("{} of a batch of {batch}", node.called()))?;
     }
     results.iter().map(|all| stack(walk, all, 0, from.as_slice()).map(Bound::Tensor)).collect()
+}
+
+/// The sizes of the batch and of the sequences, which all values have as it is said: states, then what is scanned.
+fn sizes(walk: &Walk<'_, '_>, values: &[Value], states: usize) -> Result<[i64; 2], Error> {
+    let ty = walk.ty(values[states]);
+    let &[batch, length, ..] = &ty.shape[..] else {
+        return Err(misshapen(states + 1, &ty, "of a batch and a sequence"));
+    };
+    for (i, &value) in values.iter().enumerate() {
+        let ty = walk.ty(value);
+        if ty.shape.first() != Some(&batch) || i >= states && ty.shape.get(1) != Some(&length) {
+            return Err(misshapen(
+                i + 1,
+                &ty,
+                &format!("a batch of {batch}, and of {length} slices where it is scanned"),
+            ));
+        }
+    }
+    Ok([batch, length])
 }

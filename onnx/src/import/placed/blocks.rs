@@ -48,6 +48,23 @@ impl Window {
     }
 }
 
+impl Window {
+    /// What lies on the axes of an image, of blocks of a size.
+    fn axes(&self, image: &[i64], block: &[i64]) -> Result<Vec<Axis>, Error> {
+        let axes = image.len();
+        let axis = |i: usize| {
+            let reach = self.dilations[i].saturating_mul(block[i] - 1).saturating_add(1);
+            let padded = image[i].saturating_add(self.pads[i]).saturating_add(self.pads[axes + i]);
+            if reach > padded {
+                let why = format!("a block is larger than axis {i} of the image");
+                return Err(Error::invalid("operand 2", why));
+            }
+            Ok(Axis { padded, blocks: (padded - reach) / self.strides[i] + 1 })
+        };
+        (0..axes).map(axis).collect()
+    }
+}
+
 /// What lies on an axis: its size with the pads, and the first places of the blocks.
 struct Axis {
     padded: i64,
@@ -72,15 +89,7 @@ pub(super) fn put_together<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, 
         let why = format!("an image of {image:?} is not put together from {ty} and blocks of {block:?}");
         return Err(Error::invalid("operand 2", why));
     }
-    let mut all = Vec::with_capacity(axes);
-    for i in 0..axes {
-        let reach = window.dilations[i].saturating_mul(block[i] - 1).saturating_add(1);
-        let padded = image[i].saturating_add(window.pads[i]).saturating_add(window.pads[axes + i]);
-        if reach > padded {
-            return Err(Error::invalid("operand 2", format!("a block is larger than axis {i} of the image")));
-        }
-        all.push(Axis { padded, blocks: (padded - reach) / window.strides[i] + 1 });
-    }
+    let all = window.axes(&image, &block)?;
     let blocks = all.iter().fold(1_i64, |count, axis| count.saturating_mul(axis.blocks));
     if blocks != columns {
         return Err(misshapen(0, &ty, &format!("of {blocks} blocks")));

@@ -148,18 +148,7 @@ fn samples(
     }
     let around: usize = all.iter().map(|taps| taps.count).product();
     few(count.saturating_mul(around))?;
-    let mut weights = None;
-    for (axis, taps) in all.iter().enumerate() {
-        let shape: Vec<i64> = std::iter::once(count as i64)
-            .chain((0..all.len()).map(|other| if other == axis { taps.count as i64 } else { 1 }))
-            .collect();
-        let of_axis = walk.reshaped(taps.weights, &shape)?;
-        weights = Some(match weights {
-            Some(weights) => walk.op("Mul", &[weights, of_axis])?,
-            None => of_axis,
-        });
-    }
-    let weights = weights.ok_or_else(|| Error::invalid("operand 0", "it has no axes of space"))?;
+    let weights = together(walk, &all, count)?;
     let weights = walk.reshaped(weights, &[count as i64, around as i64])?;
     // By the number of a tap along all axes: its number along each, from the last to the first.
     let along = |i: usize| {
@@ -181,6 +170,22 @@ fn samples(
     let is_taken = |i: usize| along(i).all(|(taps, at, _)| taps.are_taken[at] && taps.are_there[at]);
     let elements = walk.op_with("Gather", &Attributes::new().int("axis", 1), &[elements, places])?;
     weighed(walk, elements, weights, is_taken)
+}
+
+/// What taps along all axes weigh together, for so many samples: each axis has one of its own.
+fn together(walk: &mut Walk<'_, '_>, all: &[Taps], count: usize) -> Result<Value, Error> {
+    let mut weights = None;
+    for (axis, taps) in all.iter().enumerate() {
+        let shape: Vec<i64> = std::iter::once(count as i64)
+            .chain((0..all.len()).map(|other| if other == axis { taps.count as i64 } else { 1 }))
+            .collect();
+        let of_axis = walk.reshaped(taps.weights, &shape)?;
+        weights = Some(match weights {
+            Some(weights) => walk.op("Mul", &[weights, of_axis])?,
+            None => of_axis,
+        });
+    }
+    weights.ok_or_else(|| Error::invalid("operand 0", "it has no axes of space"))
 }
 
 impl Sizes {

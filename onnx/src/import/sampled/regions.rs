@@ -144,9 +144,7 @@ fn aligned(
     let [tall, broad] = [rows, columns].map(|axis| axis.taps.count as i64);
     let each = rows.each * columns.each * tall * broad;
     few((high * wide).saturating_mul(each) as usize)?;
-    let by_row = walk.reshaped(rows.taps.weights, &[high, 1, rows.each, 1, tall, 1])?;
-    let by_column = walk.reshaped(columns.taps.weights, &[1, wide, 1, columns.each, 1, broad])?;
-    let weights = walk.op("Mul", &[by_row, by_column])?;
+    let weights = crossed(walk, rows, columns, settings.parts)?;
     let weights = walk.reshaped(weights, &[high * wide, each])?;
     // The numbers of a tap along both axes, by its number in all.
     let taps = |i: usize| {
@@ -167,29 +165,80 @@ fn aligned(
     };
     let elements = walk.op_with("Gather", &Attributes::new().int("axis", 1), &[image, places])?;
     if settings.is_largest {
-        let mut products = walk.op("Mul", &[elements, weights])?;
-        // A weight of 0 gives 0, which counts where an element may be around a sample, and only there.
         let are_around = |i: usize| {
             let [row, column] = taps(i);
             rows.taps.are_around[row] && columns.taps.are_around[column]
         };
-        if tall > 2 || broad > 2 {
-            let around = walk.integers(DType::Bool, &shape, |i| are_around(i).into())?;
-            let least = walk.real(dtype, f64::NEG_INFINITY)?;
-            products = walk.op("Where", &[around, products, least])?;
-        }
-        let largest = Attributes::new().ints("axes", &[-1]).int("keepdims", 0);
-        let of_elements = walk.op_with("ReduceMax", &largest, &[products])?;
+        // Of two taps on each axis, every one is.
+        let are_around = (tall > 2 || broad > 2).then_some(are_around);
         let apart = [high * wide, rows.each * columns.each, tall * broad];
-        let elements = walk.reshaped(elements, &[&[channels], &apart[..]].concat())?;
-        let weights = walk.reshaped(weights, &apart)?;
-        let sums = weighed(walk, elements, weights, are_taken)?;
-        let of_samples = walk.op_with("ReduceMax", &largest, &[sums])?;
-        return walk.either(of_elements, of_samples);
+        return largest(walk, [elements, weights], apart, are_around, are_taken);
     }
     let sums = weighed(walk, elements, weights, are_taken)?;
     let count = walk.real(dtype, (rows.each * columns.each) as f64)?;
     walk.op("Div", &[sums, count])
+}
+
+/// What taps along both axes weigh together: in each part, of each sample, each tap.
+fn crossed(
+    walk: &mut Walk<'_, '_>,
+    rows: &Samples,
+    columns: &Samples,
+    [high, wide]: [i64; 2],
+) -> Result<Value, Error> {
+    let [tall, broad] = [rows, columns].map(|axis| axis.taps.count as i64);
+    let by_row = walk.reshaped(rows.taps.weights, &[high, 1, rows.each, 1, tall, 1])?;
+    let by_column = walk.reshaped(columns.taps.weights, &[1, wide, 1, columns.each, 1, broad])?;
+    walk.op("Mul", &[by_row, by_column])
+}
+
+/// The largest of the samples, or of what each of the elements around them gives. `apart` are the parts, the samples of
+/// each and the taps of each of these; taps may be around a sample or not, and are where that is not asked.
+fn largest(
+    walk: &mut Walk<'_, '_>,
+    [elements, weights]: [Value; 2],
+    apart: [i64; 3],
+    are_around: Option<impl Fn(usize) -> bool>,
+    are_taken: impl Fn(usize) -> bool,
+) -> Result<Value, Error> {
+    let (ty, channels) = (walk.ty(weights), walk.ty(elements).shape[0]);
+    let mut products = walk.op("Mul", &[elements, weights])?;
+    // A weight of 0 gives 0, which counts where an element may be around a sample, and only there.
+    if let Some(are_around) = are_around {
+        let around = walk.integers(DType::Bool, &ty.shape, |i| are_around(i).into())?;
+        let least = walk.real(ty.dtype, f64::NEG_INFINITY)?;
+        products = walk.op("Where", &[around, products, least])?;
+    }
+    let largest = Attributes::new().ints("axes", &[-1]).int("keepdims", 0);
+    let of_elements = walk.op_with("ReduceMax", &largest, &[products])?;
+    let elements = walk.reshaped(elements, &[&[channels], &apart[..]].concat())?;
+    let weights = walk.reshaped(weights, &apart)?;
+    let sums = weighed(walk, elements, weights, are_taken)?;
+    let of_samples = walk.op_with("ReduceMax", &largest, &[sums])?;
+    walk.either(of_elements, of_samples)
+}
+
+/// How many samples each of some parts has along an axis between two ends, where the number hangs on the length.
+fn samples_of(ends: [f64; 2], length: f64, parts: i64, offset: f64) -> Result<i64, Error> {
+    let count = length / parts as f64;
+    // Where all numbers on the way are stored as they are, nothing is rounded.
+    let is_stored = |number: &f64| f64::from(*number as f32) == *number;
+    let on_the_way = [ends[0], ends[1], ends[0] + offset, ends[1] + offset, length, count];
+    let range = if on_the_way.iter().all(is_stored) {
+        Range { low: count, high: count }
+    } else {
+        Range::near(count, ends[0].abs() + ends[1].abs() + offset)
+    };
+    let counts = [range.low, range.high].map(|count| count.ceil().max(0.0));
+    if counts[0] != counts[1] || counts[1] > MOST_SAMPLES {
+        let why = format!("how many samples {length} elements in {parts} parts have");
+        return Err(Error::unsupported("operand 1", format!("{why} hangs on how it is rounded")));
+    }
+    if counts[0] == 0.0 {
+        let why = format!("{length} elements have no samples, whose mean ONNX does not say");
+        return Err(Error::unsupported("operand 1", why));
+    }
+    Ok(counts[0] as i64)
 }
 
 /// The samples along an axis between two ends, of which there are nodes and what these give.
@@ -211,28 +260,7 @@ fn samples(
     }
     let reach = ends[0].abs() + ends[1].abs() + settings.offset;
     let each = match settings.samples {
-        0 => {
-            let count = length / parts as f64;
-            // Where all numbers on the way are stored as they are, nothing is rounded.
-            let is_stored = |number: &f64| f64::from(*number as f32) == *number;
-            let on_the_way =
-                [ends[0], ends[1], ends[0] + settings.offset, ends[1] + settings.offset, length, count];
-            let range = if on_the_way.iter().all(is_stored) {
-                Range { low: count, high: count }
-            } else {
-                Range::near(count, reach)
-            };
-            let counts = [range.low, range.high].map(|count| count.ceil().max(0.0));
-            if counts[0] != counts[1] || counts[1] > MOST_SAMPLES {
-                let why = format!("how many samples {length} elements in {parts} parts have");
-                return Err(Error::unsupported("operand 1", format!("{why} hangs on how it is rounded")));
-            }
-            if counts[0] == 0.0 {
-                let why = format!("{length} elements have no samples, whose mean ONNX does not say");
-                return Err(Error::unsupported("operand 1", why));
-            }
-            counts[0] as i64
-        }
+        0 => samples_of(ends, length, parts, settings.offset)?,
         each => each,
     };
     let all = (parts * each) as usize;

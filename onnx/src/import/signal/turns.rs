@@ -2,7 +2,7 @@
 
 use std::f64::consts::TAU;
 
-use ir::{DType, Value};
+use ir::{DType, Type, Value};
 
 use crate::Error;
 use crate::amount::MOST_ELEMENTS;
@@ -51,24 +51,7 @@ impl Transform {
         let ty = walk.ty(x);
         let last = ty.rank() - 1;
         let parts = ty.shape[last];
-        let takes = match self.direction {
-            Direction::Half => 1..=1,
-            Direction::FromHalf => 2..=2,
-            Direction::Forward | Direction::Back => 1..=2,
-        };
-        if !takes.contains(&parts) {
-            return Err(Error::invalid(
-                "operand 0",
-                format!("it is {ty}, with {parts} parts of each number"),
-            ));
-        }
-        let length = format!("a transform of {} numbers", self.length);
-        if self.length < 1 {
-            return Err(Error::invalid("operand 1", format!("it asks for {length}")));
-        }
-        if self.length >= MOST_ELEMENTS {
-            return Err(Error::unsupported("operand 1", format!("{length} is too large")));
-        }
+        self.check(&ty, parts)?;
         let (half, n) = (self.length / 2 + 1, self.length);
         let most = if self.direction == Direction::FromHalf { half } else { n };
         let (taken, given) =
@@ -87,26 +70,7 @@ impl Transform {
             self.weight([row / parts, row % parts], [column / made, column % made])
         })?;
         let product = walk.op("MatMul", &[x, matrix])?;
-        // A fast transform adds up all of the signal on the way to each number of the result, in a logarithm of its
-        // length of steps, and its turns come from rounded angles: what it is off by is a share of all magnitudes,
-        // whatever cancels (Higham, *Accuracy and Stability of Numerical Algorithms*, 2nd ed., theorem 24.2).
-        let magnitudes = walk.op("Abs", &[x])?;
-        let ones = walk.reals(ty.dtype, &[taken * parts, 1], |_| 1.0)?;
-        let all = walk.op("MatMul", &[magnitudes, ones])?;
-        let steps = walk.real(ty.dtype, 2.0 * f64::from(n.ilog2() + 1) + 1.0 / 3.0)?;
-        let size = walk.op("Mul", &[all, steps])?;
-        let mut rounded = walk.op("Sub", &[size, size])?;
-        // Whoever has no table of them computes the turns with the cosine that there is: what a profile allows of that,
-        // it allows of each. Not in f64, which shaders have no cosine of: there a table is what is held against.
-        if ty.dtype != DType::F64 {
-            let angle = walk.real(ty.dtype, 1.0)?;
-            let cosine = walk.op("Cos", &[angle])?;
-            let off = walk.op("Sub", &[cosine, cosine])?;
-            let half = walk.real(ty.dtype, 0.5)?;
-            let off = walk.op("Mul", &[off, half])?;
-            let off = walk.op("Mul", &[all, off])?;
-            rounded = walk.op("Add", &[rounded, off])?;
-        }
+        let rounded = rounded(walk, x, n)?;
         let mut y = walk.op("Add", &[product, rounded])?;
         // Which numbers of the result are NaN where the signal has one or an infinity hangs on which products an
         // implementation forms.
@@ -122,6 +86,29 @@ impl Transform {
         walk.transposed(y, &order)
     }
 
+    /// Requires that the transform takes a signal with so many parts of each number, and is not too long.
+    fn check(&self, ty: &Type, parts: i64) -> Result<(), Error> {
+        let takes = match self.direction {
+            Direction::Half => 1..=1,
+            Direction::FromHalf => 2..=2,
+            Direction::Forward | Direction::Back => 1..=2,
+        };
+        if !takes.contains(&parts) {
+            return Err(Error::invalid(
+                "operand 0",
+                format!("it is {ty}, with {parts} parts of each number"),
+            ));
+        }
+        let length = format!("a transform of {} numbers", self.length);
+        if self.length < 1 {
+            return Err(Error::invalid("operand 1", format!("it asks for {length}")));
+        }
+        if self.length >= MOST_ELEMENTS {
+            return Err(Error::unsupported("operand 1", format!("{length} is too large")));
+        }
+        Ok(())
+    }
+
     /// How a part of a number of the signal counts for a part of one of the result.
     fn weight(&self, [from, part]: [i64; 2], [to, of]: [i64; 2]) -> f64 {
         let (cosine, sine) = turn(from * to % self.length, self.length);
@@ -135,4 +122,30 @@ impl Transform {
         let has_mirror = self.direction == Direction::FromHalf && from > 0 && 2 * from != self.length;
         if has_mirror { 2.0 * weight } else { weight }
     }
+}
+
+/// What a transform of so many numbers may be off by, as 0: signals in rows.
+fn rounded(walk: &mut Walk<'_, '_>, x: Value, n: i64) -> Result<Value, Error> {
+    let ty = walk.ty(x);
+    // A fast transform adds up all of the signal on the way to each number of the result, in a logarithm of its
+    // length of steps, and its turns come from rounded angles: what it is off by is a share of all magnitudes,
+    // whatever cancels (Higham, *Accuracy and Stability of Numerical Algorithms*, 2nd ed., theorem 24.2).
+    let magnitudes = walk.op("Abs", &[x])?;
+    let ones = walk.reals(ty.dtype, &[ty.shape[ty.rank() - 1], 1], |_| 1.0)?;
+    let all = walk.op("MatMul", &[magnitudes, ones])?;
+    let steps = walk.real(ty.dtype, 2.0 * f64::from(n.ilog2() + 1) + 1.0 / 3.0)?;
+    let size = walk.op("Mul", &[all, steps])?;
+    let mut rounded = walk.op("Sub", &[size, size])?;
+    // Whoever has no table of them computes the turns with the cosine that there is: what a profile allows of that,
+    // it allows of each. Not in f64, which shaders have no cosine of: there a table is what is held against.
+    if ty.dtype != DType::F64 {
+        let angle = walk.real(ty.dtype, 1.0)?;
+        let cosine = walk.op("Cos", &[angle])?;
+        let off = walk.op("Sub", &[cosine, cosine])?;
+        let half = walk.real(ty.dtype, 0.5)?;
+        let off = walk.op("Mul", &[off, half])?;
+        let off = walk.op("Mul", &[all, off])?;
+        rounded = walk.op("Add", &[rounded, off])?;
+    }
+    Ok(rounded)
 }
