@@ -158,8 +158,10 @@ impl EitherKind for Pad {
             self.mode.source(at as i64 - before, x.shape()[axis] as i64).map(|from| from as usize)
         };
         let shape = c.extents(0);
-        let of_axis = |axis: usize| (0..shape[axis]).map(move |at| [cropped_first(axis, at), padded_first(axis, at)]);
-        let sources: Vec<Vec<[Option<usize>; 2]>> = (0..x.ndim()).map(|axis| of_axis(axis).collect()).collect();
+        let of_axis =
+            |axis: usize| (0..shape[axis]).map(move |at| [cropped_first(axis, at), padded_first(axis, at)]);
+        let sources: Vec<Vec<[Option<usize>; 2]>> =
+            (0..x.ndim()).map(|axis| of_axis(axis).collect()).collect();
         let place = |at: &[usize], order: usize| {
             let mut axes = at.iter().zip(&sources).zip(x.shape());
             axes.try_fold(0, |place, ((&at, sources), &size)| Some(place * size + sources[at][order]?))
