@@ -117,7 +117,7 @@ fn values_of_every_kind_come_back_in_parts() {
     }
 }
 
-/// It gives its inputs, and what is asked for besides it does not have.
+/// An engine that gives its inputs leaves out whatever else it is asked for.
 #[test]
 fn an_output_that_is_left_out_is_an_answer_and_one_that_nobody_asked_for_is_none() {
     let mut worker = Worker::start(spec("echo"), limits()).unwrap();

@@ -1,4 +1,4 @@
-//! The same seed gives the same case everywhere: no crate that decides anything asks the platform's mathematical library.
+//! A seed gives one and the same case everywhere: no crate that decides anything asks the platform's mathematical library.
 
 use std::fs;
 use std::path::{Path, PathBuf};

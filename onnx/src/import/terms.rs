@@ -142,7 +142,7 @@ impl Walk<'_, '_> {
         self.push_constant(Tensor::from_i128_fn(&ty, number).into(), None)
     }
 
-    /// The same numbers with the error of something as well that others compute on the way: its difference to itself,
+    /// Numbers with the error of something as well that others compute on the way: its difference to itself,
     /// which is 0, and off by what rounding it may have brought about.
     pub(super) fn within(&mut self, x: Value, rounded: Value) -> Result<Value, Error> {
         let nothing = self.op("Sub", &[rounded, rounded])?;

@@ -33,7 +33,7 @@ pub(crate) enum NoTrial {
     /// The reference has no values for it.
     #[error(transparent)]
     Reference(#[from] interp::Error),
-    /// It cannot be written.
+    /// The model cannot be written.
     #[error(transparent)]
     Write(#[from] onnx::Error),
 }
