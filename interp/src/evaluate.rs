@@ -14,7 +14,7 @@ use crate::balls::{Balls, Errors};
 use crate::bound::{Ball, Bound, State, Whole};
 use crate::profile::Profile;
 pub use crate::walk::Error;
-use crate::walk::{Former, Held, System, Visit, check, walk, walk_after};
+use crate::walk::{Former, Held, System, Visit, Walked, check, walk, walk_after};
 
 /// A tensor of the reference with what may be expected of a conforming implementation.
 #[derive(Clone, PartialEq, Debug)]
@@ -229,7 +229,7 @@ impl<'m> Undecided<'m> {
         let Self { model, profile, .. } = *self;
         let system = Errors::Bounds(profile);
         let held = |id| given(id).map(Held::of);
-        let (values, now) = walk_after(&system, model, &self.former, &held, &mut |_| true);
+        let Walked { values, now } = walk_after(&system, model, &self.former, &held, &mut |_| true);
         self.former = now;
         let values = values.expect(RUNS);
         let mut counts = (0, 0);

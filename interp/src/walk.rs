@@ -176,6 +176,14 @@ struct Computed<A: Arith> {
     results: Each<Held<A>>,
 }
 
+/// What comes of a run after another one.
+pub struct Walked<A: Arith> {
+    /// The values that are kept, if the run came to its end.
+    pub values: Option<Values<Held<A>>>,
+    /// What it computed, to its end or until the visitor ended it.
+    pub now: Former<A>,
+}
+
 /// The most elements that are held for another run: tens of megabytes in any number system. What comes after these is computed anew.
 const MOST_HELD: usize = 1 << 20;
 
@@ -285,18 +293,18 @@ pub fn walk<S: System>(
 }
 
 /// [`walk`], where operators are not run again whose operands are those of a former run of the same model: what is given is
-/// the same if it is the same [`Held`], or of the same `Arc`. Gives what this run computed besides, whether it came to its end or not.
+/// the same if it is the same [`Held`], or of the same `Arc`.
 pub fn walk_after<S: System>(
     system: &S,
     model: &Model,
     former: &Former<S::A>,
     given: &dyn Fn(NodeId) -> Option<Held<S::A>>,
     visit: &mut dyn FnMut(&Visit<'_, S::A>) -> bool,
-) -> (Option<Values<Held<S::A>>>, Former<S::A>) {
+) -> Walked<S::A> {
     let recall = Some(Recall { former, now: Former::none(), next: 0 });
     let mut reader = Reader { system, opset: model.opset, given, visit, is_open: false, recall };
     let values = execute(model, Keep::Outputs, &mut reader).ok();
-    (values, reader.recall.map_or(Former::none(), |recall| recall.now))
+    Walked { values, now: reader.recall.map_or(Former::none(), |recall| recall.now) }
 }
 
 /// The run is over: the visitor ended it, or the model was not valid.
@@ -443,7 +451,7 @@ mod tests {
         let mut run = |given: &[Arc<Tensor>; 2], until: &str| {
             let held = |id: NodeId| given.get(id.index()).map(Held::of);
             let mut visit = |v: &Visit<'_, Plain<'static>>| v.op.name() != until;
-            let (values, now) = walk_after(&system, &model, &former, &held, &mut visit);
+            let Walked { values, now } = walk_after(&system, &model, &former, &held, &mut visit);
             former = now;
             let z = values.map(|values| {
                 let Some(Some(held)) = values.get(model.graph.outputs[0].value) else { panic!("an output") };

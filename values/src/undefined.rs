@@ -173,8 +173,8 @@ impl<'m> Watch<'m> {
             found.is_none()
         };
         let given = |id| tensors.get(&id).map(Held::of);
-        let (_, now) = walk_after(&Watched(&self.undefined), self.model, former, &given, &mut visit);
-        (found, now)
+        let walked = walk_after(&Watched(&self.undefined), self.model, former, &given, &mut visit);
+        (found, walked.now)
     }
 }
 
