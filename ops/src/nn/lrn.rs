@@ -37,7 +37,7 @@ impl Single for Lrn {
 impl<D: Dim> TypeRule<D> for Lrn {
     fn infer(&self, x: Args<'_, D>, r: &mut dyn Rule<D>) -> Result<Vec<Type<D>>, Reject> {
         r.le(D::from(1), D::from(self.size))?;
-        Ok(vec![x.image(0)?.clone()])
+        Ok(vec![x.ranked_from(0, 2)?.clone()])
     }
 }
 
@@ -78,7 +78,7 @@ tables! {
         LRN(x) {size = 2, alpha = 2.0, beta = 1.0, bias = 0.0} = f64[1, 4, 1] {1/5, 2/13, 3/25, 4/16}
         LRN(x) {size = 3, alpha = 3.0, beta = 1.0, bias = 0.0} = f64[1, 4, 1] {1/5, 2/14, 3/29, 4/25}
         LRN(x) {size = 0, alpha = 0.0, beta = 1.0, bias = 0.0} is refused
-        LRN(f64[1, 4]) {size = 1} is refused: the standard does not say what becomes of an image that has no spatial axes
+        LRN(f64[1, 2] {1, 2}) {size = 1, alpha = 1.0, beta = 1.0, bias = 0.0} = f64[1, 2] {1, 1/2}
     ";
 }
 

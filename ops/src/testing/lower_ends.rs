@@ -17,7 +17,9 @@ const OUT_OF_RANGE: &str = "no index is within an axis without elements";
 /// Where type rules refuse what inference lets pass, and why: uses by a pattern of their lines.
 const STRICTER: &[(&str, &str)] = &[
     ("Global*", IMAGE),
-    ("LRN(*", IMAGE),
+    ("LRN(f32[]*", IMAGE),
+    ("LRN(f32[0])*", IMAGE),
+    ("LRN(f32[2])*", IMAGE),
     ("InstanceNormalization(*", IMAGE),
     ("GroupNormalization(*", IMAGE),
     ("LpNormalization(f32[])*", RANK),
