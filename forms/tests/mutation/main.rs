@@ -81,7 +81,7 @@ fn formed(seed: u64) -> Option<Sound> {
     let stream = Stream::new(seed).child("forms");
     let forms = Forms { share: 1.0, each: usual() };
     let settings = Settings { forms: forms.clone(), ..settings(seed) };
-    let settings = former::draw(&settings, stream).unwrap_or(settings);
+    let settings = former::draw(&settings, stream.child("former"), stream).unwrap_or(settings);
     written(&generate(&settings, &Weights, stream).model, &[], &forms, stream)
 }
 
