@@ -27,6 +27,7 @@ pub fn operators() -> impl Iterator<Item = Problem> {
                     operators: [spec.name].into(),
                     wanted: DTypes::of(&[dtype]),
                     max_elements: 256,
+                    narrow: 1.0,
                     empty_dims: if number + 1 == USES { 1.0 } else { 0.0 },
                     function: 0.0,
                     ..Settings::default()
