@@ -194,7 +194,7 @@ fn all_axes(program: &Program) -> Option<Program> {
     let is_former = program.has_former_opset();
     with_node(program, &mut |node| {
         let before = node.attributes.len();
-        if is_former && node.rest.op_type() == "ReduceSum" {
+        if is_former && node.rest.op_type().starts_with("Reduce") {
             node.attributes.retain(|attribute| attribute.rest.name() != "axes");
         }
         node.attributes.len() < before

@@ -110,7 +110,7 @@ impl<A: Arith> Held<A> {
     }
 
     /// The elements of a tensor that stands for a constant of the model.
-    fn as_constant(self) -> Self {
+    fn into_constant(self) -> Self {
         match &*self.content {
             Content::Of(source, _) => Self::constant(source.tensor()),
             Content::Computed(_) => self,
@@ -331,7 +331,7 @@ impl<S: System> Machine<Op> for Reader<'_, S> {
 
     fn constant(&mut self, step: &Step<'_, Op>, tensor: &Arc<Tensor>) -> Result<Self::Value, Over> {
         let replaced = if step.caller.is_none() { (self.given)(step.id) } else { None };
-        Ok(replaced.map_or_else(|| Held::constant(tensor), |held| held.as_constant()))
+        Ok(replaced.map_or_else(|| Held::constant(tensor), Held::into_constant))
     }
 
     fn given(&mut self, _: &Step<'_, Op>, values: &[&Self::Value]) {

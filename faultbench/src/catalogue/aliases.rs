@@ -88,7 +88,9 @@ impl Node<'_> {
         let mut sums = x.to_f64s();
         for operand in 1..self.inputs.len() {
             if std::ptr::eq(self.input(operand)?, x) {
-                sums.iter_mut().for_each(|sum| *sum += *sum);
+                for sum in &mut sums {
+                    *sum += *sum;
+                }
             } else {
                 let other = self.spread(operand)?.to_f64s();
                 sums.iter_mut().zip(other).for_each(|(sum, other)| *sum += other);

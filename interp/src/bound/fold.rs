@@ -61,7 +61,8 @@ impl Bound<'_> {
     /// The sum of x and y, or their difference, as one of two terms: where one is a constant, a later factor may be multiplied into both.
     pub(super) fn of_two(&self, [x, y]: [Ball; 2], total: Ball) -> Ball {
         let is_sum = x.terms().is_sum() || y.terms().is_sum();
-        let may_fold = self.profile.folds && (x.is_constant() || y.is_constant());
+        // Of two constants the sum is one as well, computed before.
+        let may_fold = self.profile.folds && x.is_constant() != y.is_constant();
         if !may_fold || is_sum || !total.is_known() || !total.value.is_finite() {
             return total;
         }

@@ -79,7 +79,7 @@ pub(super) fn some_elements<D: Dim>(r: &mut dyn Rule<D>, sizes: &[D]) -> Result<
 pub(super) fn standardized_apart(x: &[Option<&Type>], axis: i64) -> Batch {
     let rank = rank(x, 0);
     let has_first = |parameter: &&Type| parameter.rank() == rank && parameter.shape[0] != 1;
-    if x[1..].iter().flatten().any(|parameter| has_first(parameter)) {
+    if x[1..].iter().flatten().any(has_first) {
         return Batch::Together;
     }
     Batch::meeting_along(x, axis)
