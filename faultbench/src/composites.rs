@@ -17,7 +17,7 @@ use onnx::proto::{TensorProto, ValueInfoProto};
 use onnx::tensor::code_of;
 use ops::schema;
 
-use crate::programs::first_found;
+use crate::programs::{Refused, first_found};
 
 /// What an implementation does wrong.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -445,7 +445,7 @@ pub fn found_after(fault: &WrongOperator, seed: u64, cases: u64) -> Result<Optio
     let each = [(fault.operator.name, fault.operator.dtypes)].into();
     let composites = Composites { share: 1.0, each };
     let maker = Maker::new(seed, Settings { operators: BTreeSet::new(), composites, ..Settings::default() });
-    first_found(&maker, cases, |program| fault.of(program))
+    first_found(&maker, cases, Refused::Skipped, |program| fault.of(program))
 }
 
 #[cfg(test)]

@@ -122,14 +122,28 @@ pub const FAULTS: &[WrongProgram] = &[
 pub fn found_after(fault: &WrongProgram, seed: u64, cases: u64) -> Result<Option<u64>> {
     let forms = Forms { each: forms::usual(), ..Forms::default() };
     let maker = Maker::new(seed, Settings { forms, max_elements: 64, ..Settings::default() });
-    first_found(&maker, cases, fault.of)
+    let refused = if fault.form == REFUSED { Refused::Found } else { Refused::Skipped };
+    first_found(&maker, cases, refused, fault.of)
 }
 
-/// After how many cases, of so many, the right kernels give what the reference finds, on the program that `wrong` makes of a case's. One
-/// that cannot be read any more says so itself: no implementation has that fault for long, and it does not count.
+/// The form whose fault gives two values one name: an implementation that reads the one for the other finds types that do not go
+/// together, and refuses the model.
+const REFUSED: &str = "names";
+
+/// What it means that a wrong program cannot be read.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Refused {
+    /// An implementation with the fault refuses the right program as well, which is seen.
+    Found,
+    /// No implementation has that fault for long: it does not count.
+    Skipped,
+}
+
+/// After how many cases, of so many, the right kernels give what the reference finds, on the program that `wrong` makes of a case's.
 pub(crate) fn first_found(
     maker: &Maker<'_>,
     cases: u64,
+    refused: Refused,
     wrong: impl Fn(&Program) -> Option<Program>,
 ) -> Result<Option<u64>> {
     let right = target(&[]).context(crate::engines::NO_LEVEL)?;
@@ -141,7 +155,12 @@ pub(crate) fn first_found(
         let Some(wrong) = case.program.as_ref().and_then(&wrong) else { continue };
         let interface = ir::Interface::of(&case.model);
         let outcome = right.run(&onnx::encode(&wrong.write()), &case.inputs, &interface)?.outcome;
-        if matches!(outcome, Outcome::Outputs(_)) && Reference::of(&case)?.ask(&outcome).alarms[FIRST] {
+        let is_found = match outcome {
+            Outcome::Outputs(_) => Reference::of(&case)?.ask(&outcome).alarms[FIRST],
+            Outcome::Rejected { .. } => refused == Refused::Found,
+            Outcome::Unsupported { .. } | Outcome::Fault(_) => false,
+        };
+        if is_found {
             return Ok(Some(index + 1));
         }
     }
