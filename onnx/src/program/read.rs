@@ -194,7 +194,7 @@ impl Reader {
 
     /// The nodes without what stays in their messages: that is needed for as long as names are looked for.
     fn nodes(&mut self, protos: &mut [NodeProto]) -> Result<Vec<Resolved>, Error> {
-        unique_nodes(protos)?;
+        tell_apart(protos);
         let mut nodes = Vec::with_capacity(protos.len());
         for index in 0..protos.len() {
             let attributes = std::mem::take(&mut protos[index].attribute);
@@ -315,15 +315,22 @@ fn unique_outputs(outputs: &[ValueInfoProto]) -> Result<(), Error> {
     }
 }
 
-/// Requires that the nodes of a graph are told apart by their names, where they have some (the standard's IR.md, "Names
-/// Within a Graph").
-fn unique_nodes(nodes: &[NodeProto]) -> Result<(), Error> {
-    let mut seen = BTreeSet::new();
-    match nodes.iter().map(NodeProto::name).find(|name| !name.is_empty() && !seen.insert(*name)) {
-        Some(name) => {
-            Err(Error::invalid(format!("node `{name}`"), "there are two of that name in one graph"))
+/// Gives nodes that have the name of one before them in their graph a name of their own. The standard knows no such nodes (IR.md, "Names
+/// Within a Graph"), but ONNX's checker does not look at that, nor do runtimes, and there are models that have some.
+fn tell_apart(nodes: &mut [NodeProto]) {
+    let taken: BTreeSet<String> = nodes.iter().map(|node| node.name().to_owned()).collect();
+    let mut seen: BTreeMap<String, usize> = BTreeMap::new();
+    for node in nodes.iter_mut().filter(|node| !node.name().is_empty()) {
+        let count = seen.entry(node.name().to_owned()).or_insert(0);
+        *count += 1;
+        if *count == 1 {
+            continue;
         }
-        None => Ok(()),
+        let mut another = format!("{}_{count}", node.name());
+        while taken.contains(&another) {
+            another.push('_');
+        }
+        node.name = Some(another);
     }
 }
 
