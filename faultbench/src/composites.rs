@@ -17,7 +17,7 @@ use onnx::proto::{TensorProto, ValueInfoProto};
 use onnx::tensor::code_of;
 use ops::schema;
 
-use crate::programs::{Refused, first_found};
+use crate::found::{Refused, first_found};
 
 /// What an implementation does wrong.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -24,6 +24,7 @@
 //! | [`composites`] | those in operators that are written out where they are read |
 //! | [`programs`] | those in how programs are read, for each of their forms one |
 //! | `processes` | those in how a process runs models |
+//! | `found` | after how many cases a wrong program is noticed |
 //! | `node` | what the faulty kernels are made of: the right kernels, on other operands or with other results |
 //! | `kernels` | the CPU's kernels but for one |
 //! | `engines` | what has a fault and answers to cases |
@@ -46,6 +47,7 @@ pub mod composites;
 pub mod controls;
 mod engines;
 pub mod fault;
+mod found;
 mod judges;
 mod kernels;
 pub mod malice;

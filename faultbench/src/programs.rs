@@ -5,20 +5,17 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use graphgen::{Forms, Settings};
 use harness::Maker;
-use harness::case::CaseError;
 use ir::Tensor;
 use onnx::external::External;
 use onnx::program::{Attribute, Node, Program, ValueId};
 use onnx::proto::attribute_proto::AttributeType;
 use onnx::proto::tensor_shape_proto::dimension;
 use onnx::proto::type_proto;
-use worker::Outcome;
 
-use crate::judges::{FIRST, Reference};
-use crate::kernels::target;
+use crate::found::{Refused, first_found};
 
 /// A fault in how programs are read.
 pub struct WrongProgram {
@@ -129,43 +126,6 @@ pub fn found_after(fault: &WrongProgram, seed: u64, cases: u64) -> Result<Option
 /// The form whose fault gives two values one name: an implementation that reads the one for the other finds types that do not go
 /// together, and refuses the model.
 const REFUSED: &str = "names";
-
-/// What it means that a wrong program cannot be read.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Refused {
-    /// An implementation with the fault refuses the right program as well, which is seen.
-    Found,
-    /// No implementation has that fault for long: it does not count.
-    Skipped,
-}
-
-/// After how many cases, of so many, the right kernels give what the reference finds, on the program that `wrong` makes of a case's.
-pub(crate) fn first_found(
-    maker: &Maker<'_>,
-    cases: u64,
-    refused: Refused,
-    wrong: impl Fn(&Program) -> Option<Program>,
-) -> Result<Option<u64>> {
-    let right = target(&[]).context(crate::engines::NO_LEVEL)?;
-    for index in 0..cases {
-        let case = match maker.make(index) {
-            Err(CaseError::Nothing { .. }) => continue,
-            made => made?,
-        };
-        let Some(wrong) = case.program.as_ref().and_then(&wrong) else { continue };
-        let interface = ir::Interface::of(&case.model);
-        let outcome = right.run(&onnx::encode(&wrong.write()), &case.inputs, &interface)?.outcome;
-        let is_found = match outcome {
-            Outcome::Outputs(_) => Reference::of(&case)?.ask(&outcome).alarms[FIRST],
-            Outcome::Rejected { .. } => refused == Refused::Found,
-            Outcome::Unsupported { .. } | Outcome::Fault(_) => false,
-        };
-        if is_found {
-            return Ok(Some(index + 1));
-        }
-    }
-    Ok(None)
-}
 
 /// The tensor of an initializer.
 fn tensor(program: &Program, value: ValueId) -> Option<Tensor> {

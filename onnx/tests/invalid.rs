@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use ir::{DType, Datum, Tensor, Type};
-use onnx::program::Program;
 use onnx::proto::attribute_proto::AttributeType;
 use onnx::proto::tensor_shape_proto::{Dimension, dimension};
 use onnx::proto::{
@@ -143,17 +142,6 @@ fn a_graph_of_a_broken_structure_is_invalid() {
     invalid(&["`z`"], |_, g| g.output[0].name = Some("z".into()));
     invalid(&["`a`", "twice"], |_, g| g.value_info.push(g.value_info[0].clone()));
     invalid(&["the Abs", "outputs", "2"], |_, g| g.node[0].output.push("b".into()));
-}
-
-/// What silero-vad's model for OpenVINO has, and ONNX's checker lets through.
-#[test]
-fn nodes_of_one_name_have_names_of_their_own() {
-    let mut model = base();
-    let graph = model.graph.as_mut().unwrap();
-    graph.node[1].name = graph.node[0].name.clone();
-    let program = Program::read(model).expect("it is read");
-    let names: Vec<&str> = program.main.body.nodes.iter().map(|node| node.rest.name()).collect();
-    assert_eq!(names, ["the Abs", "the Abs_2"]);
 }
 
 #[test]

@@ -382,3 +382,17 @@ fn cycle(of: usize, nodes: &[NodeProto]) -> Vec<&str> {
     part.sort_unstable();
     part.iter().filter_map(|at| present(&nodes[at.index()].output).next()).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Silero-vad's model for OpenVINO has such nodes, and ONNX's checker lets them through.
+    #[test]
+    fn nodes_of_one_name_have_names_of_their_own() {
+        let named = |name: &str| NodeProto { name: Some(name.to_owned()), ..NodeProto::default() };
+        let mut nodes = ["a", "a", "", "", "a_2", "a"].map(named);
+        tell_apart(&mut nodes);
+        assert_eq!(nodes.each_ref().map(NodeProto::name), ["a", "a_2_", "", "", "a_2", "a_3"]);
+    }
+}
