@@ -99,7 +99,7 @@ pub const FORMS: [Form; 19] = [
     },
     Form {
         name: "Constant node",
-        about: "an initializer as a Constant node, in each of its attributes",
+        about: "an initializer as a Constant node, in each of its attributes for numbers",
         share: 0.25,
         write: constants::nodes,
     },

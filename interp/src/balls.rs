@@ -256,9 +256,12 @@ impl<'t> System for Errors<'t> {
     }
 
     fn constant(&self, data: Data<Balls<'t>>) -> Data<Balls<'t>> {
-        match data {
-            Data::Real(a) => Data::Real(a.mapv_into(Ball::as_constant)),
-            Data::Int(a) => Data::Int(a),
+        match (self, data) {
+            // What is folded into later operators matters to these alone.
+            (Self::Bounds(profile), Data::Real(a)) if profile.folds => {
+                Data::Real(a.mapv_into(Ball::as_constant))
+            }
+            (_, data) => data,
         }
     }
 
