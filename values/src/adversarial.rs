@@ -101,14 +101,18 @@ pub fn move_to_edges(
     let is_promised = stream.child("promised").rng().random_bool(PROMISED);
     let watch = Watch::new(model);
     let limits = Limits::new(model, &watch, &found.tensors, is_promised);
-    let mut moved = Rc::new(Moved::plain(&watch, &found.tensors));
+    let mut after = vec![Rc::new(Moved::plain(&watch, &found.tensors))];
+    let mut all = Vec::new();
     for round in 0..ROUNDS {
-        let plans = plans(model, &moved.tensors, &free, is_promised, &mut stream.at(round).rng());
-        moved = limits.with(moved, &plans);
-        if moved.edges.len() == MOST_EDGES {
+        let plans = plans(model, &after[all.len()].tensors, &free, is_promised, &mut stream.at(round).rng());
+        limits.extend(&mut after, &plans);
+        all.extend(plans);
+        if after[all.len()].edges.len() == MOST_EDGES {
             break;
         }
     }
+    // What is open is asked once for all rounds, as mostly they all go.
+    let moved = limits.most(&after, &all);
     (FoundValues { tensors: moved.tensors.clone(), ..found.clone() }, moved.edges.clone())
 }
 
@@ -221,22 +225,27 @@ impl<'m> Limits<'m> {
         Self { watch, plain, profiles: RefCell::new(profiles.map(known).collect()) }
     }
 
-    /// The values with as many of the plans as go: all, if hardly more is open with them, else those of each half that do.
-    fn with(&self, now: Rc<Moved<'m>>, plans: &[Intent]) -> Rc<Moved<'m>> {
-        let mut after = vec![now];
+    /// Adds the values with each plan on top of those before; the same again where a plan does not go.
+    fn extend(&self, after: &mut Vec<Rc<Moved<'m>>>, plans: &[Intent]) {
         for plan in plans {
             let last = &after[after.len() - 1];
             let next = last.with(self.watch, plan).map_or_else(|| Rc::clone(last), Rc::new);
             after.push(next);
         }
+    }
+
+    /// The values with as many of the plans as go: all, if hardly more is open with them, else those of each half that do.
+    fn with(&self, now: Rc<Moved<'m>>, plans: &[Intent]) -> Rc<Moved<'m>> {
+        let mut after = vec![now];
+        self.extend(&mut after, plans);
         self.most(&after, plans)
     }
 
-    /// The same, where `after` has the values without a plan, with the first one, with the first two and so on.
+    /// [`with`](Self::with), where `after` has the values without a plan, with the first one, with the first two and so on.
     fn most(&self, after: &[Rc<Moved<'m>>], plans: &[Intent]) -> Rc<Moved<'m>> {
         let (now, all) = (&after[0], &after[plans.len()]);
         let goes = |moved: &Moved<'_>| moved.edges.len() == now.edges.len() || self.hold(&moved.tensors);
-        if goes(all) {
+        if plans.is_empty() || goes(all) {
             return Rc::clone(all);
         }
         if let [plan] = plans {

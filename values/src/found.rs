@@ -22,11 +22,14 @@ pub struct Budget {
     pub runs: u32,
     /// How many multiply-adds a gradient may be taken of.
     pub tape: usize,
+    /// How often values are drawn anew where much is open on them; not at all, and nothing is asked of what is open, where the
+    /// results are not to be judged.
+    pub anew: u64,
 }
 
 impl Default for Budget {
     fn default() -> Self {
-        Self { runs: 120, tape: 200_000 }
+        Self { runs: 120, tape: 200_000, anew: 3 }
     }
 }
 

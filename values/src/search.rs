@@ -38,12 +38,12 @@ pub(crate) fn search(
 ) -> (FoundValues, Option<UndefinedAt>) {
     let (mut found, undefined) = once(model, free, stream, budget);
     let is_promised = stream.child("decided").rng().random_bool(PROMISED);
-    if undefined.is_some() || !is_promised {
+    if undefined.is_some() || !is_promised || budget.anew == 0 {
         return (found, undefined);
     }
     let mut openness = Openness::new(model, decided::LEAST);
     let mut least = openness.on(&found.tensors);
-    for again in 0..ANEW {
+    for again in 0..budget.anew {
         if least <= decided::FEW || found.runs >= budget.runs {
             break;
         }
@@ -60,9 +60,6 @@ pub(crate) fn search(
     }
     (FoundValues { open: least, ..found }, undefined)
 }
-
-/// How often values are drawn anew because much is open on them.
-const ANEW: u64 = 3;
 
 /// One search, whatever is open.
 fn once(
@@ -121,7 +118,7 @@ const STARTS: [draw::Tamer; 4] =
 
 /// The share of models whose values are sought where every profile promises something. On the others an angle is what
 /// it is: a device that has WGSL's word alone is not judged there, and others are.
-const PROMISED: f64 = 0.85;
+const PROMISED: f64 = 0.92;
 
 /// Into how many such parts the runs of a search are divided: it is no loss where the first part does not find such values.
 const PARTS: u32 = 16;

@@ -21,7 +21,9 @@ use crate::reference;
 pub enum Values {
     /// None: constants are zeros, and there are no inputs.
     None,
-    /// Values on which everything is defined.
+    /// Values on which everything is defined, whatever a profile leaves open of the results: for those that nobody judges.
+    Unjudged,
+    /// Values on which everything is defined, and on which most can be judged.
     Plain,
     /// Adversarial ones in half of the cases, and in most of those that round to fewer digits.
     #[default]
@@ -52,7 +54,7 @@ impl Values {
     /// Whether a case of a model is to be adversarial.
     fn is_adversarial(self, model: &Model, stream: Stream) -> bool {
         match self {
-            Self::None | Self::Plain => false,
+            Self::None | Self::Unjudged | Self::Plain => false,
             Self::Mixed => {
                 stream.child("adversarial").rng().random_bool(ADVERSARIAL[usize::from(rounds(model))])
             }
@@ -219,7 +221,7 @@ impl Maker<'_> {
             ..Case::bare(generated.model)
         };
         if self.values != Values::None {
-            case = Self::fill(case, &generated.constants, stream.child("values"))?;
+            case = Self::fill(case, &generated.constants, self.values, stream.child("values"))?;
         }
         case.onnx = encode(&case.model, index)?;
         // A drawn model has few nodes.
@@ -228,11 +230,17 @@ impl Maker<'_> {
     }
 
     /// A case with its constants and inputs.
-    pub(crate) fn fill(case: Case, constants: &[NodeId], stream: Stream) -> Result<Case, CaseError> {
+    pub(crate) fn fill(
+        case: Case,
+        constants: &[NodeId],
+        values: Values,
+        stream: Stream,
+    ) -> Result<Case, CaseError> {
         let index = case.index;
         // A model beyond what the reference takes otherwise was asked for; its values are drawn once.
         let once = Budget { runs: 1, ..Budget::default() };
         let budget = reference::affordable(&case.model).map_or(once, reference::Spent::search);
+        let budget = if values == Values::Unjudged { Budget { anew: 0, ..budget } } else { budget };
         let Searched { model, constants, mut found, replaced } =
             values::find_or_replace(case.model, constants, stream, budget)
                 .map_err(|cause| CaseError::Values { index, cause })?;

@@ -18,7 +18,7 @@ use rand::seq::IndexedRandom;
 use rand::{Rng, RngExt};
 
 use super::{RANDOM, no_model, outputs};
-use crate::case::{Case, CaseError, Maker};
+use crate::case::{Case, CaseError, Maker, Values};
 use crate::reference;
 use crate::validity::{Expectation, Relaxed, Validity};
 
@@ -56,7 +56,7 @@ pub(super) fn make(index: u64, settings: &Settings, stream: Stream) -> Result<Ca
         Ok(model) if is_small(&model) => {
             case.footprint = Footprint::of(&model).unwrap_or_default();
             case.model = model;
-            case = Maker::fill(case, &[], stream.child("values"))?;
+            case = Maker::fill(case, &[], Values::Plain, stream.child("values"))?;
             return Ok(case);
         }
         Ok(_) => (Expectation::Survival, "it is too large for the reference".to_owned()),

@@ -67,7 +67,7 @@ fn lacks(runner: &Runner<'_>, composite: &Composite, dtype: DType, opset: u32) -
 fn case(composite: &Composite, dtype: DType, opset: u32, stream: Stream) -> Option<Case> {
     let (model, constants, placed) = composite.alone(opset, dtype, stream)?;
     let case = Case { composites: vec![placed], ..Case::bare(model) };
-    let case = case::Maker::fill(case, &constants, stream.child("values")).ok()?;
+    let case = case::Maker::fill(case, &constants, case::Values::Unjudged, stream.child("values")).ok()?;
     let none = graphgen::Forms::default();
     let written = forms::write(&case.model, &case.inputs, &case.composites, &none, stream)?;
     case.all_defined.then(|| Case { onnx: onnx::encode(&written.program.write()), ..case })

@@ -136,7 +136,7 @@ fn words(subject: Subject, dtypes: DTypes) -> Fact {
 
 /// A case with values on which everything is defined, if some are found.
 fn filled(model: Model, constants: &[ir::NodeId], stream: Stream) -> Option<Case> {
-    let case = Maker::fill(Case::bare(model), constants, stream.child("values")).ok()?;
+    let case = Maker::fill(Case::bare(model), constants, Values::Unjudged, stream.child("values")).ok()?;
     let onnx = case::export(&case.model).ok()?;
     case.all_defined.then_some(Case { onnx, ..case })
 }
@@ -287,7 +287,7 @@ pub(super) struct Together {
 
 /// The maker of cases of many operators, within settings.
 pub(super) fn maker(settings: Settings) -> Maker<'static> {
-    Maker { swarm: false, values: Values::Plain, ..Maker::new(SEED, settings) }
+    Maker { swarm: false, values: Values::Unjudged, ..Maker::new(SEED, settings) }
 }
 
 /// The seed of whatever a probe draws: what an engine lacks does not depend on the campaign's.

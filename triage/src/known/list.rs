@@ -17,6 +17,8 @@ use super::pattern::Pattern;
 pub struct Known {
     /// The entries that still hold.
     entries: Vec<KnownEntry>,
+    /// The numbers of those that name their engine, by its name, and of the others, ascending.
+    by_engine: BTreeMap<Option<String>, Vec<usize>>,
     /// The signatures of those whose date has passed.
     expired: Vec<String>,
 }
@@ -54,7 +56,12 @@ impl Known {
     pub fn parse(text: &str, file: &Path, today: Date) -> Result<Self, KnownError> {
         let list: List = read(text, file)?;
         let (entries, expired): (Vec<_>, Vec<_>) = list.known.into_iter().partition(|e| e.expires >= today);
-        Ok(Self { entries, expired: expired.into_iter().map(|e| e.signature.to_string()).collect() })
+        let mut by_engine: BTreeMap<_, Vec<usize>> = BTreeMap::new();
+        for (number, entry) in entries.iter().enumerate() {
+            by_engine.entry(entry.engine().map(str::to_owned)).or_default().push(number);
+        }
+        let expired = expired.into_iter().map(|e| e.signature.to_string()).collect();
+        Ok(Self { entries, by_engine, expired })
     }
 
     /// The entries that cover a finding of this version of an engine, with their numbers, the one that says most of its
@@ -77,10 +84,13 @@ impl Known {
         let other = signature
             .split_once(" | ")
             .and_then(|(engine, rest)| other_name(engine).map(|other| format!("{other} | {rest}")));
-        let names = [Some(signature.to_owned()), other];
-        let matches =
-            move |e: &KnownEntry| names.iter().flatten().any(|signature| e.signature.matches(signature));
-        self.entries.iter().enumerate().filter(move |(_, entry)| matches(entry))
+        let names: Vec<String> = [Some(signature.to_owned()), other].into_iter().flatten().collect();
+        let engines = names.iter().filter_map(|name| name.split_once(" | ")).map(|(engine, _)| Some(engine));
+        let of = |engine: Option<&str>| self.by_engine.get(&engine.map(str::to_owned));
+        let mut numbers: Vec<usize> = engines.chain([None]).filter_map(of).flatten().copied().collect();
+        numbers.sort_unstable();
+        let entries = numbers.into_iter().map(|number| (number, &self.entries[number]));
+        entries.filter(move |(_, entry)| names.iter().any(|name| entry.signature.matches(name)))
     }
 
     /// The entries that cover a finding under its name, or else, where that may be, under the one that it had before

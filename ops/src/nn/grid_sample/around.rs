@@ -278,9 +278,13 @@ fn cubic<S: Arith>(a: &S, far: S::R) -> S::R {
         let [first, rest @ ..] = coefficients.map(|coefficient| a.real(coefficient));
         rest.into_iter().fold(first, |sum, coefficient| a.add(a.mul(sum, x), coefficient))
     };
-    let inner = polynomial(kept(a, far, 0.0, 1.0), [A + 2.0, -(A + 3.0), 0.0, 1.0]);
-    let outer = polynomial(kept(a, far, 1.0, 2.0), [A, -5.0 * A, 8.0 * A, -4.0 * A]);
-    a.add(inner, outer)
+    let inner = || polynomial(kept(a, far, 0.0, 1.0), [A + 2.0, -(A + 3.0), 0.0, 1.0]);
+    let outer = || polynomial(kept(a, far, 1.0, 2.0), [A, -5.0 * A, 8.0 * A, -4.0 * A]);
+    match a.peek(a.compare(Comparison::LessOrEqual, far, a.real(1.0))) {
+        Some(0) => outer(),
+        Some(_) => inner(),
+        None => a.add(inner(), outer()),
+    }
 }
 
 /// The elements around a position on all axes of an image, or what the result is where nothing is known of them. They
