@@ -18,6 +18,7 @@ use worker::protocol::WRITTEN;
 use worker::{self, Description, Engine, EngineSpec, Limits, Outcome, Pool, Run, Stage};
 
 use crate::case::{self, Case};
+use crate::counts;
 use crate::hurry::{self, Hurry};
 use crate::naming;
 use crate::reference::REFERENCE;
@@ -433,6 +434,19 @@ impl Target {
     pub fn lacks(&self, model: &Model, unseen: &BTreeSet<NodeId>) -> Option<String> {
         self.support.lacks(model, unseen)
     }
+}
+
+/// The late faults of some targets' engines, by backend and kind, see [`Target::late_faults`]; none of an engine without any.
+pub fn late_faults(targets: &[Target]) -> BTreeMap<String, BTreeMap<String, u64>> {
+    let mut all: BTreeMap<String, BTreeMap<String, u64>> = BTreeMap::new();
+    // Levels that were named one by one have processes of their own.
+    for engine in targets.chunk_by(Target::is_beside).map(|levels| &levels[0]) {
+        let faults = engine.late_faults();
+        if !faults.is_empty() {
+            counts::add(all.entry(engine.backend.clone()).or_default(), faults);
+        }
+    }
+    all
 }
 
 /// What is enough time on a pool, see [`hurry::enough`].

@@ -29,9 +29,8 @@ use crate::report::Report;
 use crate::shard::Shard;
 use crate::store::{Identity, Store, StoreError};
 use harness::case::Maker;
-use harness::counts;
 use harness::invalid::schedule::{Levels, Schedule};
-use harness::target::Target;
+use harness::target::{Target, late_faults};
 use oracles::Finding;
 use triage::known::{Known, KnownEntry};
 use triage::oracle::Oracles;
@@ -166,10 +165,7 @@ pub fn fuzz(
     let work = Work { plan, queue: &queue, schedule: &schedule, narrowed: &narrowed, seen: &seen };
     let cut_off = run_all(&work, &mut Ledger::new(plan, store, on_event, &queue)?)?;
     let mut report = store.report()?;
-    // Levels that were named one by one have processes of their own.
-    for target in plan.targets.iter().filter(|target| !target.late_faults().is_empty()) {
-        counts::add(report.late_faults.entry(target.backend.clone()).or_default(), target.late_faults());
-    }
+    report.late_faults = late_faults(&plan.targets);
     report.mark_known(&plan.known, &identity);
     for Counted { index, trouble, .. } in cut_off {
         for what in trouble {

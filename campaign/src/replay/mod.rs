@@ -29,7 +29,7 @@ use result::Judgement;
 pub use result::{Counts, Drawn, Grade, Misdeclared, NotPassing, Replayed, Unjudged, Untried};
 
 use harness::invalid::answer;
-use harness::target::Target;
+use harness::target::{Target, late_faults};
 use harness::threads;
 use harness::validity::Relaxed;
 use triage::folder::{About, DERIVED};
@@ -113,6 +113,7 @@ pub fn replay(cases: &[PathBuf], how: &Replay<'_>, on_case: &(dyn Fn() + Sync)) 
             all.misdeclared.push(Misdeclared { case: case.clone(), why });
         }
     }
+    all.late_faults = late_faults(how.targets);
     all
 }
 

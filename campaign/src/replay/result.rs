@@ -284,6 +284,9 @@ pub struct Replayed {
     pub unjudged: Vec<Unjudged>,
     /// The models, given as such, of which the inputs do not run all: the other side of an If, a loop without turns.
     pub not_run: Vec<Untried>,
+    /// By backend and kind, the faults of its processes that no case shows in a fresh one: it died of what an earlier case left behind,
+    /// or after its last one.
+    pub late_faults: BTreeMap<String, BTreeMap<String, u64>>,
     /// The models that were run without the shapes that they declare of outputs and values between, for these are wrong.
     pub misdeclared: Vec<Misdeclared>,
     /// Every result, for reports.

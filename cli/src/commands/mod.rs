@@ -204,6 +204,15 @@ fn seed(common: Common) -> Vec<String> {
     if common.seed == 0 { Vec::new() } else { vec!["--seed".to_owned(), common.seed.to_string()] }
 }
 
+/// What died after it had answered, a line for each engine.
+fn late_faults(by_engine: &BTreeMap<String, BTreeMap<String, u64>>) -> String {
+    let line = |(engine, faults): (&String, &BTreeMap<String, u64>)| {
+        let kinds: Vec<String> = faults.iter().map(|(kind, count)| format!("{count} × {kind}")).collect();
+        format!("{engine}: {} that no case has in a fresh process\n", kinds.join(", "))
+    };
+    by_engine.iter().map(line).collect()
+}
+
 /// How many threads to use.
 fn jobs(asked: Option<usize>) -> usize {
     asked.unwrap_or_else(threads::all).max(1)

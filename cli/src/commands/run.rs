@@ -16,7 +16,7 @@ use triage::invent::UserInputs;
 use triage::oracle::Oracles;
 
 use super::junit_file::JunitFile;
-use super::{flags, given, jobs, large, limits, targets, writable_folder};
+use super::{flags, given, jobs, large, late_faults, limits, targets, writable_folder};
 use crate::args::{Common, Inputs, Run};
 use crate::interrupts::Interrupts;
 use crate::progress::Progress;
@@ -206,6 +206,7 @@ fn summary(replayed: &Replayed, further: &Further<'_>) -> String {
             .collect();
         out += &format!("{backend}: {}\n", counts.join(", "));
     }
+    out += &late_faults(&replayed.late_faults);
     out += &numbered(further.targets);
     for of_case in replayed.not_passing.chunk_by(|one, other| one.case == other.case) {
         out += &not_passing(of_case, further);

@@ -8,6 +8,7 @@ use harness::invalid::tally::LevelTally;
 use harness::validity::Validity;
 
 use super::Session;
+use crate::commands::late_faults;
 use crate::commands::report::{known_causes, new_causes, suspects};
 
 /// The numbers, what is known of the findings, and last what is new.
@@ -20,7 +21,7 @@ pub(super) fn text(report: &Report, cpu: CpuTime, session: Session) -> String {
         oracles_text(report),
         targets_text(report),
         suspects(report),
-        late_faults_text(report),
+        late_faults(&report.late_faults),
         known_causes(&groups),
         left_out_text(report),
         unmet(report),
@@ -127,15 +128,6 @@ fn allowances_text(allowances: &BTreeMap<String, BTreeMap<String, u64>>) -> Stri
         format!("{}: answers that rest on an allowance: {}\n", targets.join(", "), named.join(", "))
     };
     alike.into_iter().map(line).collect()
-}
-
-fn late_faults_text(report: &Report) -> String {
-    let mut out = String::new();
-    for (engine, faults) in &report.late_faults {
-        let kinds: Vec<String> = faults.iter().map(|(kind, count)| format!("{count} × {kind}")).collect();
-        out += &format!("{engine}: {} that no case has in a fresh process\n", kinds.join(", "));
-    }
-    out
 }
 
 /// What is not saved, and what the list of known findings has of others.
