@@ -35,6 +35,11 @@ pub const FAULTS: &[WrongProgram] = &[
         of: shortened_ends,
     },
     WrongProgram {
+        form: "spelled parameter",
+        does: "the parts of a Split by count come in the opposite order",
+        of: parts_backwards,
+    },
+    WrongProgram {
         form: "computed parameter",
         does: "the numbers of a parameter that is computed come in the opposite order",
         of: reversed_numbers,
@@ -155,6 +160,16 @@ fn shortened_ends(program: &Program) -> Option<Program> {
         let numbers = old.to_i128s();
         let is_wide = ends.contains(&value) && numbers.contains(&i128::from(i64::MAX));
         is_wide.then(|| Tensor::from_i128_fn(&old.ty(), |i| i128::from(numbers[i] as i64 as i32)))
+    })
+}
+
+fn parts_backwards(program: &Program) -> Option<Program> {
+    with_node(program, &mut |node| {
+        let is_counted = node.attributes.iter().any(|attribute| attribute.rest.name() == "num_outputs");
+        if is_counted {
+            node.outputs.reverse();
+        }
+        is_counted && node.outputs.len() > 1
     })
 }
 

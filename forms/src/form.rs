@@ -45,7 +45,7 @@ pub const WITH_BODIES: [&str; 3] = ["If", "Loop", "Scan"];
 pub const FORMS: [Form; 19] = [
     Form {
         name: "spelled parameter",
-        about: "a parameter in other words: -1 and 0 in Reshape, 1 in Expand, INT64_MAX as an end, an axis from the other end",
+        about: "a parameter in other words: -1 and 0 in Reshape, 1 in Expand, INT64_MAX as an end, an axis from the other end, parts of a Split by count",
         share: 0.3,
         write: spelled::write,
     },

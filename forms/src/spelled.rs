@@ -1,50 +1,99 @@
 //! Parameters in other words that mean the same for these operands: −1 and 0 in Reshape, 1 in Expand, `INT64_MAX` as an end,
-//! starts and axes that count from the other end.
+//! starts and axes that count from the other end, the parts of a Split by their number.
 
 use ir::{Choices, Type};
 use onnx::program::{Node, ValueId};
 use rand::RngExt;
-use rand::seq::IndexedRandom;
+use rand::seq::{IndexedRandom, SliceRandom};
 
 use crate::draft::{Draft, parameters};
 
-/// A number of a parameter that may be another one.
+/// A parameter in other words.
 struct Spelling {
     value: ValueId,
-    at: usize,
-    number: i64,
+    words: Words,
+}
+
+#[derive(Clone, Copy)]
+enum Words {
+    /// One of its numbers is another one.
+    Number { at: usize, number: i64 },
+    /// It is left out: the sizes into which this node splits its operand follow from their number.
+    Count { node: usize },
 }
 
 /// The parameters of some nodes in other words.
 pub(crate) fn write(mut draft: Draft, choices: &mut Choices) -> Option<Draft> {
     let all = spellings(&draft);
-    let mut open: Vec<&Spelling> = all.iter().collect();
-    let mut is_new = false;
-    for _ in 0..choices.random_range(1..=4) {
-        let Some(&Spelling { value, at, number }) = open.choose(choices).copied() else { break };
-        // One change a parameter: two could each need what the other takes away.
-        open.retain(|other| other.value != value);
-        let mut numbers = draft.numbers(value)?;
-        *numbers.get_mut(at)? = number;
-        let shape = draft.ty(value)?.shape.clone();
-        let tensor = crate::draft::int64(&shape, &numbers);
-        let initializer = draft.body_mut().initializers.iter_mut().find(|i| i.value == value)?;
-        initializer.tensor = onnx::proto::TensorProto { name: None, ..onnx::tensor::to_proto("", &tensor) };
-        is_new = true;
+    // One change a parameter: two could each need what the other takes away.
+    let mut open: Vec<ValueId> = all.iter().map(|spelling| spelling.value).collect();
+    open.dedup();
+    open.shuffle(choices);
+    open.truncate(choices.random_range(1..=4));
+    for &value in &open {
+        let of_it: Vec<Words> =
+            all.iter().filter(|spelling| spelling.value == value).map(|spelling| spelling.words).collect();
+        let &words = of_it.choose(choices)?;
+        match words {
+            Words::Number { at, number } => renumber(&mut draft, value, at, number)?,
+            Words::Count { node } => count(&mut draft, value, node)?,
+        }
     }
-    is_new.then_some(draft)
+    (!open.is_empty()).then_some(draft)
+}
+
+/// Puts another number into a parameter.
+fn renumber(draft: &mut Draft, value: ValueId, at: usize, number: i64) -> Option<()> {
+    let mut numbers = draft.numbers(value)?;
+    *numbers.get_mut(at)? = number;
+    let shape = draft.ty(value)?.shape.clone();
+    let tensor = crate::draft::int64(&shape, &numbers);
+    let initializer = draft.body_mut().initializers.iter_mut().find(|i| i.value == value)?;
+    initializer.tensor = onnx::proto::TensorProto { name: None, ..onnx::tensor::to_proto("", &tensor) };
+    Some(())
+}
+
+/// The opset from which on a Split without sizes says how many parts there are, and the last may be smaller.
+const COUNTED: u32 = 18;
+
+/// Takes the sizes from a Split, which goes by the number of its results then.
+fn count(draft: &mut Draft, sizes: ValueId, node: usize) -> Option<()> {
+    let is_said = draft.opset >= COUNTED;
+    let body = draft.body_mut();
+    let split = body.nodes.get_mut(node)?;
+    split.inputs.truncate(1);
+    if is_said {
+        let parts = split.outputs.len() as i64;
+        *split = split.clone().with_int("num_outputs", parts);
+    }
+    body.initializers.retain(|initializer| initializer.value != sizes);
+    Some(())
+}
+
+/// Whether the sizes of a Split are those that follow from their number.
+fn are_equal_parts(sizes: &[i64], opset: u32) -> bool {
+    let (total, count) = (sizes.iter().sum::<i64>(), sizes.len() as i64);
+    let Some((last, others)) = sizes.split_last() else { return false };
+    let part = (total + count - 1) / count;
+    others.iter().all(|&size| size == part) && (opset >= COUNTED || *last == part)
 }
 
 fn spellings(draft: &Draft) -> Vec<Spelling> {
     let mut all = Vec::new();
-    for node in &draft.body().nodes {
+    for (place, node) in draft.body().nodes.iter().enumerate() {
         let Some(x) = node.inputs.first().copied().flatten().and_then(|x| draft.ty(x)) else { continue };
         for (slot, name) in parameters(node, draft.opset) {
             let Some(value) = node.inputs.get(slot).copied().flatten() else { continue };
             let Some(numbers) = draft.numbers(value).filter(|_| draft.uses(value) == 1) else { continue };
+            if (node.rest.op_type(), name) == ("Split", "split") {
+                let words = Words::Count { node: place };
+                all.extend(are_equal_parts(&numbers, draft.opset).then_some(Spelling { value, words }));
+                continue;
+            }
             for (at, &number) in numbers.iter().enumerate() {
                 let others = in_other_words(draft, node, x, name, &numbers, at, number);
-                all.extend(others.into_iter().map(|number| Spelling { value, at, number }));
+                let words = others.into_iter().map(|number| Words::Number { at, number });
+                all.extend(words.map(|words| Spelling { value, words }));
             }
         }
     }

@@ -79,6 +79,7 @@ fn bernoulli(p: &mut Piece<'_>) -> Option<()> {
         let to = p.other_dtype(DTypes::of(&[DType::Bool, DType::I32, DType::F32, DType::U8]))?;
         p.int("dtype", onnx::tensor::code_of(to).into());
     }
+    seeded(p);
     Some(())
 }
 
@@ -110,7 +111,7 @@ fn filled(p: &mut Piece<'_>, op_type: &'static str, parameters: [&str; 2]) -> Op
     if dtype != DType::F32 || p.chance(0.5) {
         p.int("dtype", onnx::tensor::code_of(dtype).into());
     }
-    seeded(p, parameters);
+    distributed(p, parameters);
     drawn(p, op_type, &[], dtype, shape.len());
     Some(())
 }
@@ -124,16 +125,21 @@ fn like(p: &mut Piece<'_>, op_type: &'static str, parameters: [&str; 2]) -> Opti
         dtype = p.other_dtype(REALS)?;
         p.int("dtype", onnx::tensor::code_of(dtype).into());
     }
-    seeded(p, parameters);
+    distributed(p, parameters);
     drawn(p, op_type, &inputs, dtype, x.rank());
     Some(())
 }
 
-fn seeded(p: &mut Piece<'_>, parameters: [&str; 2]) {
+/// Where the numbers are, or by which seed they come.
+fn distributed(p: &mut Piece<'_>, parameters: [&str; 2]) {
     if p.chance(0.5) {
         p.float(parameters[0], -1.0);
         p.float(parameters[1], 2.0);
     }
+    seeded(p);
+}
+
+fn seeded(p: &mut Piece<'_>) {
     if p.chance(0.4) {
         p.float("seed", 7.0);
     }
@@ -172,6 +178,7 @@ fn multinomial(p: &mut Piece<'_>) -> Option<()> {
         let size = p.size(1..=4);
         p.int("sample_size", size);
     }
+    seeded(p);
     drawn(p, "Multinomial", &inputs, to, 2);
     Some(())
 }

@@ -8,6 +8,9 @@ use super::{Composite, REALS};
 /// What language models are computed in.
 const UP_TO_32: DTypes = DTypes::of(&[DType::F16, DType::BF16, DType::F32]);
 
+/// The first opset whose Attention is told how many of the keys are there.
+const PADDED: u32 = 24;
+
 /// The first opset whose Attention has windows of keys.
 const WINDOWS: u32 = 25;
 
@@ -55,6 +58,11 @@ fn attention(p: &mut Piece<'_>) -> Option<()> {
             let shown = p.size(0..=3);
             p.int("qk_matmul_output_mode", shown);
         }
+    } else if p.opset >= PADDED && p.chance(0.3) {
+        p.absent();
+        p.absent();
+        let filled: Vec<i64> = (0..batch).map(|_| p.size(1..=keys)).collect();
+        p.integers(DType::I64, &[batch], &filled);
     }
     if p.chance(0.3) {
         p.int("is_causal", 1);
@@ -152,6 +160,11 @@ fn linear_attention(p: &mut Piece<'_>) -> Option<()> {
     p.int("kv_num_heads", heads);
     if p.chance(0.4) {
         p.float("scale", 0.25);
+    }
+    if p.chance(0.3) {
+        // Results do not depend on how many steps are taken at once.
+        let steps = p.size(1..=3);
+        p.int("chunk_size", steps);
     }
     p.results = 2;
     Some(())

@@ -134,8 +134,13 @@ fn fused_gemm(p: &mut Piece<'_>) -> Option<()> {
 type Activation = (&'static str, &'static [f32]);
 
 /// What the result of a convolution or a Gemm may go through.
-const COMMON: &[Activation] =
-    &[("Relu", &[]), ("Sigmoid", &[]), ("Tanh", &[]), ("LeakyRelu", &[0.25]), ("HardSigmoid", &[0.25, 0.5])];
+const COMMON: &[Activation] = &[
+    ("Relu", &[]),
+    ("Sigmoid", &[]),
+    ("Tanh", &[]),
+    ("LeakyRelu", &[0.25]),
+    ("HardSigmoid", &[0.25, 0.375]),
+];
 
 fn skip_normalization(p: &mut Piece<'_>, is_shifted: bool) -> Option<()> {
     let dtype = p.dtype()?;

@@ -23,7 +23,8 @@ impl Function {
     }
 }
 
-/// The functions: in half of the draws one of the first three, which have no numbers.
+/// The functions: in half of the draws one of the first three, which have no numbers. Those of others are not the ones that they have
+/// where none are given.
 const FUNCTIONS: [Function; 11] = [
     Function::new("Relu", None, None),
     Function::new("Tanh", None, None),
@@ -33,7 +34,7 @@ const FUNCTIONS: [Function; 11] = [
     Function::new("Elu", Some(0.75), None),
     Function::new("LeakyRelu", Some(0.25), None),
     Function::new("ThresholdedRelu", Some(0.5), None),
-    Function::new("HardSigmoid", Some(0.25), Some(0.5)),
+    Function::new("HardSigmoid", Some(0.25), Some(0.375)),
     Function::new("Affine", Some(0.5), Some(-0.25)),
     Function::new("ScaledTanh", Some(1.5), Some(0.5)),
 ];

@@ -210,24 +210,32 @@ fn deform_conv(p: &mut Piece<'_>) -> Option<()> {
     let channels = 2 * p.size(1..=2);
     let (height, width, kernel) = (p.size(2..=4), p.size(2..=4), p.size(1..=2));
     let (pad, stride) = (p.size(0..=1), p.size(1..=2));
-    p.of(dtype, &[1, channels, height, width]);
+    let dilation = if p.chance(0.4) { 2 } else { 1 };
+    let batch = p.count(1..=2);
+    p.of(dtype, &[batch, channels, height, width]);
     let filters = group * p.size(1..=2);
     p.of(dtype, &[filters, channels / group, kernel, kernel]);
-    let out = |size: i64| (size + 2 * pad - kernel) / stride + 1;
-    let (rows, columns) = (out(height), out(width));
+    let room = |size: i64| size + 2 * pad - dilation * (kernel - 1) - 1;
+    if room(height.min(width)) < 0 {
+        return None;
+    }
+    let [rows, columns] = [height, width].map(|size| room(size) / stride + 1);
     // Which elements are met hangs on the offsets: constants, and none at an element itself.
-    let shape = [1, offset_group * kernel * kernel * 2, rows, columns];
+    let shape = [batch, offset_group * kernel * kernel * 2, rows, columns];
     let count: i64 = shape.iter().product();
     let offsets: Vec<f64> = p.quarters(count).into_iter().map(|offset| f64::from(offset) + 0.125).collect();
     p.reals(dtype, &shape, &offsets);
     p.perhaps(0.5, dtype, &[filters]);
     if p.chance(0.4) {
-        p.of(dtype, &[1, offset_group * kernel * kernel, rows, columns]);
+        p.of(dtype, &[batch, offset_group * kernel * kernel, rows, columns]);
     }
     p.int("group", group);
     p.int("offset_group", offset_group);
     p.ints("kernel_shape", &[kernel, kernel]);
     p.ints("pads", &[pad; 4]);
     p.ints("strides", &[stride, stride]);
+    if dilation > 1 {
+        p.ints("dilations", &[dilation, dilation]);
+    }
     Some(())
 }
