@@ -58,6 +58,42 @@ fn back(program: &Program) -> Option<Program> {
     Some(program)
 }
 
+/// The transform in a function.
+const CALLED: &str = r#"<ir_version: 8, opset_import: ["" : 17, "this.model" : 1]>
+called (float[1, 4, 1] x) => (y) {
+    f = this.model.Transform(x)
+    y = Abs(f)
+}
+<domain: "this.model", opset_import: ["" : 17]>
+Transform (x) => (y) {
+    y = DFT(x)
+}"#;
+
+/// A transform goes the other way, in a function or not.
+fn called_back(program: &Program) -> Option<Program> {
+    let mut program = program.clone();
+    let bodies = program.functions.iter_mut().map(|function| &mut function.scope.body);
+    let mut is_wrong = false;
+    for node in bodies.chain([&mut program.main.body]).flat_map(|body| &mut body.nodes) {
+        if node.rest.op_type() == "DFT" {
+            *node = node.clone().with_int("inverse", 1);
+            is_wrong = true;
+        }
+    }
+    is_wrong.then_some(program)
+}
+
+#[test]
+fn an_operator_in_a_function_is_named_and_not_the_whole_graph() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("case");
+    let x = Tensor::from_f64_fn(&Type::new(DType::F32, [1, 4, 1]), |i| i as f64 / 4.0);
+    case(&path, CALLED, &[("x", x.into())]);
+    let failures = not_passing(&path, called_back);
+    let named = failures.iter().filter_map(|failure| failure.signatures.first());
+    assert_eq!(named.collect::<Vec<_>>(), ["interp | DFT f32 dense | mismatch gross"], "{failures:?}");
+}
+
 #[test]
 fn an_operator_is_judged_alone_where_it_is_written_out_or_the_model_cannot_be_run() {
     let folder = tempfile::tempdir().unwrap();

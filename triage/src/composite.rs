@@ -41,6 +41,15 @@ pub(crate) fn is_composite(node: &Node) -> bool {
     is_read && ops::find(name).is_none() && !CONTROL_FLOW.contains(&name)
 }
 
+/// Whether a function of a program holds an operator that import writes out.
+pub(crate) fn has_composites_in_functions(program: &Program) -> bool {
+    let mut has = false;
+    for function in &program.functions {
+        function.scope.body.each_node(&mut |node| has |= is_composite(node));
+    }
+    has
+}
+
 /// Whether what a node gives there is a tensor, by the standard.
 pub(crate) fn is_tensor(node: &Node, port: usize) -> bool {
     ops::schema::gives_tensor(node.rest.op_type(), port)

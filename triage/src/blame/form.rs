@@ -9,7 +9,7 @@ use oracles::{Culprit, Finding, Symptom, differential};
 use worker::{Outcome, WorkerError};
 
 use super::{Alone, AskedAlone, Blamed, Suspect};
-use crate::composite::{Composite, composites};
+use crate::composite::{Composite, composites, has_composites_in_functions};
 use crate::forms::{self, Forms, Led, Parameter, ProgramForm, TargetProgram, Undone};
 use crate::symptom_match::{SymptomMatch, same_cause};
 use harness::case;
@@ -110,11 +110,12 @@ impl Suspect<'_> {
                     &TargetProgram { program: without, interface: interface.clone() },
                 );
             }
-            if form.has_body() {
+            let is_call = form == ProgramForm::Functions && has_composites_in_functions(program);
+            if form.has_body() || is_call {
                 inside.get_or_insert(without);
             }
         }
-        // What is in a body is asked alone where it is in none.
+        // What is in a body is asked alone where it is in none, and so is what import writes out in a function.
         match inside.and_then(|without| Some((forms::lead(&without, &inputs).ok()?, without))) {
             Some((Led { model, inputs, interface, .. }, program)) => {
                 let suspect = Suspect::new(&model, &inputs, self.profile);
