@@ -4,14 +4,15 @@ use std::path::{Path, PathBuf};
 
 use harness::Target;
 use ir::{DType, Tensor, Type};
-use onnx::program::{Node, Program};
+use onnx::program::{Indices, Node, Program};
+use onnx::text;
 use onnxsmith_campaign::replay::UserInputs;
 use triage::local::Subject;
 
 mod having;
 mod replayed;
 
-use having::{Having, case};
+use having::{Having, case, case_of};
 use replayed::not_passing;
 
 /// A transform before an exponential.
@@ -92,6 +93,35 @@ fn an_operator_in_a_function_is_named_and_not_the_whole_graph() {
     let failures = not_passing(&path, called_back);
     let named = failures.iter().filter_map(|failure| failure.signatures.first());
     assert_eq!(named.collect::<Vec<_>>(), ["interp | DFT f32 dense | mismatch gross"], "{failures:?}");
+}
+
+/// A product with a constant.
+const PRODUCT: &str = r#"<ir_version: 11, opset_import: ["" : 21]>
+product (uint8[2, 2] a) => (y) <uint8[2, 2] b = {1, 0, 0, 2}> {
+    y = MatMulInteger(a, b)
+}"#;
+
+/// Where the constant is sparse, the product is another one.
+fn transposed_by_sparse(program: &Program) -> Option<Program> {
+    program.first_sparse_initializer()?;
+    let mut program = program.clone();
+    program.main.body.nodes.iter_mut().find(|node| node.rest.op_type() == "MatMulInteger")?.inputs.reverse();
+    Some(program)
+}
+
+#[test]
+fn a_form_of_a_constant_is_named_and_not_the_operator_that_reads_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("case");
+    let dense = Program::read(text::parse(PRODUCT).unwrap()).unwrap();
+    let dense = dense.without_tensor_fields(|_| true).unwrap();
+    let sparse = dense.with_sparse_initializers(|_| Some(Indices::Linear)).unwrap();
+    let a = Tensor::from_i128_fn(&Type::new(DType::U8, [2, 2]), |i| i as i128 + 1);
+    case_of(&path, &sparse.write(), &[("a", a.into())]);
+    let failures = not_passing(&path, transposed_by_sparse);
+    let named = failures.iter().filter_map(|failure| failure.signatures.first());
+    let form = "interp | form sparse initializer i32 dense in context | mismatch gross";
+    assert_eq!(named.collect::<Vec<_>>(), [form], "{failures:?}");
 }
 
 #[test]

@@ -30,7 +30,12 @@ impl Engine for Having {
 
 /// Writes a case of a program that is text.
 pub(crate) fn case(path: &Path, program: &str, inputs: &[(&str, Datum)]) {
-    let model = encode(&text::parse(program).unwrap_or_else(|e| panic!("{e}")));
+    case_of(path, &text::parse(program).unwrap_or_else(|e| panic!("{e}")), inputs);
+}
+
+/// Writes a case of a program.
+pub(crate) fn case_of(path: &Path, model: &ModelProto, inputs: &[(&str, Datum)]) {
+    let model = encode(model);
     let inputs = inputs.iter().map(|(name, datum)| NamedDatum::new(*name, datum.clone())).collect();
     let set = DataSet { inputs, ..DataSet::default() };
     let json = Some(br#"{"tolerance": "derived"}"#.to_vec());

@@ -1,5 +1,6 @@
 //! Which form of a program is to blame, where a target is right about the model that the program leads to.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
@@ -136,9 +137,8 @@ impl Suspect<'_> {
         program: &Program,
         inputs: &BTreeMap<String, Datum>,
     ) -> Result<Option<Blamed>, WorkerError> {
-        // What a Constant node gives is an operator's own, as an initializer is.
-        let plain = program.without_constant_nodes();
-        for Composite { name, types, problem, .. } in composites(plain.as_ref().unwrap_or(program), inputs) {
+        let plain = with_plain_constants(program);
+        for Composite { name, types, problem, .. } in composites(&plain, inputs) {
             let Ok(trial) = problem.trial(self.profile) else { continue };
             let Some(shown) = shown(target, finding, &trial)? else { continue };
             let types: Vec<Option<&Type>> = types.iter().map(Option::as_ref).collect();
@@ -280,4 +280,17 @@ mod tests {
         }
         assert_eq!(WithoutForm::of(&wrong, Some(&told)), WithoutForm::IsGone);
     }
+}
+
+/// A program in which constants are initializers, dense and in bytes: what is wrong with those alone is a form's, and what a Constant
+/// node gives is an operator's own.
+fn with_plain_constants(program: &Program) -> Cow<'_, Program> {
+    let ways: [fn(&Program) -> Option<Program>; 3] =
+        [Program::without_constant_nodes, Program::without_sparse_initializers, |program| {
+            program.without_tensor_fields(|_| true)
+        }];
+    ways.into_iter().fold(Cow::Borrowed(program), |plain, without| match without(&plain) {
+        Some(without) => Cow::Owned(without),
+        None => plain,
+    })
 }
