@@ -37,7 +37,7 @@ pub(crate) fn search(
     budget: Budget,
 ) -> (FoundValues, Option<UndefinedAt>) {
     let (mut found, undefined) = once(model, free, stream, budget);
-    let is_promised = stream.child("decided").rng().random_bool(PROMISED);
+    let is_promised = stream.child("decided").rng().random_bool(DECIDED);
     if undefined.is_some() || !is_promised || budget.anew == 0 {
         return (found, undefined);
     }
@@ -115,6 +115,9 @@ fn once(
 /// again from another draw, which may not meet it.
 const STARTS: [draw::Tamer; 4] =
     [draw::Tamer::Not, draw::Tamer::Positive, draw::Tamer::Small, draw::Tamer::Not];
+
+/// The share of models whose values are drawn anew where much would be open under the profile that promises least.
+const DECIDED: f64 = 0.95;
 
 /// The share of models whose values are sought where every profile promises something. On the others an angle is what
 /// it is: a device that has WGSL's word alone is not judged there, and others are.
