@@ -76,26 +76,6 @@ fn how_an_engine_died_is_told_whatever_started_the_program() {
 }
 
 #[test]
-fn what_dies_after_its_answer_is_told() {
-    let folder = tempfile::tempdir().expect("a folder");
-    one_case(folder.path());
-    let case = folder.path().join("cases").to_string_lossy().into_owned();
-    let engine = chaos("twice=100");
-    // The second case finds the process unusable.
-    let again = folder.path().join("again");
-    fs::create_dir(&again).expect("a folder");
-    let copied = Command::new("cp").args(["-r", &case]).arg(&again).status().expect("cp");
-    assert!(copied.success());
-    let on = ["run", &case, "again", "--on", &engine, "--jobs", "1", "--quiet"];
-    let ran = onnxsmith(folder.path(), &on);
-    let told = String::from_utf8_lossy(&ran.stdout);
-    assert!(told.contains("chaos: 1 × garbage that no case has in a fresh process"), "{told}");
-    let ran = json(&onnxsmith(folder.path(), &[&on[..], &["--json"]].concat()));
-    assert_eq!(ran["late_faults"]["chaos"]["garbage"], 1, "{ran}");
-    assert_eq!(ran["backends"]["chaos:default"]["pass"], 2, "{ran}");
-}
-
-#[test]
 fn a_program_is_called_as_it_says_and_replayed_as_it_was_started() {
     let folder = tempfile::tempdir().expect("a folder");
     let at = folder.path();

@@ -14,11 +14,12 @@ struct Spelling {
     words: Words,
 }
 
+/// How it is said.
 #[derive(Clone, Copy)]
 enum Words {
-    /// One of its numbers is another one.
+    /// With another number in the place of one.
     Number { at: usize, number: i64 },
-    /// It is left out: the sizes into which this node splits its operand follow from their number.
+    /// Not at all: the sizes into which this node splits its operand follow from their number.
     Count { node: usize },
 }
 

@@ -23,8 +23,8 @@ impl Function {
     }
 }
 
-/// The functions: in half of the draws one of the first three, which have no numbers. Those of others are not the ones that they have
-/// where none are given.
+/// The functions: in half of the draws one of the first three, which have no numbers. The numbers of the others
+/// are not the ones that hold where none are given, so that it shows if they are not read.
 const FUNCTIONS: [Function; 11] = [
     Function::new("Relu", None, None),
     Function::new("Tanh", None, None),
