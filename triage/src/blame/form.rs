@@ -248,6 +248,19 @@ fn is_like(symptom: &Symptom, finding: &Finding) -> bool {
         || same_cause(symptom, &finding.symptom)
 }
 
+/// A program in which constants are initializers, dense and in bytes: what is wrong with those alone is a form's, and what a Constant
+/// node gives is an operator's own.
+fn with_plain_constants(program: &Program) -> Cow<'_, Program> {
+    let ways: [fn(&Program) -> Option<Program>; 3] =
+        [Program::without_constant_nodes, Program::without_sparse_initializers, |program| {
+            program.without_tensor_fields(|_| true)
+        }];
+    ways.into_iter().fold(Cow::Borrowed(program), |plain, without| match without(&plain) {
+        Some(without) => Cow::Owned(without),
+        None => plain,
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use oracles::{ErrorShape, Verdict};
@@ -280,17 +293,4 @@ mod tests {
         }
         assert_eq!(WithoutForm::of(&wrong, Some(&told)), WithoutForm::IsGone);
     }
-}
-
-/// A program in which constants are initializers, dense and in bytes: what is wrong with those alone is a form's, and what a Constant
-/// node gives is an operator's own.
-fn with_plain_constants(program: &Program) -> Cow<'_, Program> {
-    let ways: [fn(&Program) -> Option<Program>; 3] =
-        [Program::without_constant_nodes, Program::without_sparse_initializers, |program| {
-            program.without_tensor_fields(|_| true)
-        }];
-    ways.into_iter().fold(Cow::Borrowed(program), |plain, without| match without(&plain) {
-        Some(without) => Cow::Owned(without),
-        None => plain,
-    })
 }
