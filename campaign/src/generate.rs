@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use graphgen::Budget;
@@ -142,33 +143,72 @@ pub fn vacant(folder: &Path) -> Result<(), CorpusError> {
     }
 }
 
-/// Makes `count` cases on `jobs` threads and writes each to its own folder under `out`, with bounds for an accuracy. The
-/// folders' contents do not depend on the number of jobs. `on_case` is told of each case as it is done, in no fixed order.
-pub fn cases(
-    maker: &Maker<'_>,
-    levels: &Levels,
-    profile: &Profile,
-    count: u64,
-    jobs: usize,
-    out: Option<&Path>,
-    on_case: &mut dyn FnMut(u64),
-) -> Result<Generated, CorpusError> {
-    let started = Instant::now();
-    let mut total = Generated::default();
-    let work = |index| one(maker, levels, profile, index, out);
-    threads::as_done(
-        jobs,
-        count,
-        || false,
-        work,
-        |_, made| {
-            total.take(&made?, &maker.settings.budget)?;
-            on_case(total.generated);
-            Ok::<_, CorpusError>(())
-        },
-    )?;
-    total.wall_seconds = started.elapsed().as_secs_f64();
-    Ok(total)
+/// Cases that are to be made.
+pub struct Corpus<'a> {
+    /// What makes them.
+    pub maker: &'a Maker<'a>,
+    /// Which of them break a rule.
+    pub levels: &'a Levels,
+    /// The accuracy that the bounds of their outputs are for.
+    pub profile: &'a Profile,
+    /// How many.
+    pub count: u64,
+    /// Where each gets a folder of its own; `None` if they are only counted.
+    pub out: Option<&'a Path>,
+}
+
+impl Corpus<'_> {
+    /// Makes the cases on `jobs` threads until all are made or `stop` is set. What is written of a case does not depend on the
+    /// number of jobs. `on_case` is told how many are done, case by case, in no fixed order.
+    pub fn make(
+        &self,
+        jobs: usize,
+        stop: &AtomicBool,
+        on_case: &mut dyn FnMut(u64),
+    ) -> Result<Generated, CorpusError> {
+        let started = Instant::now();
+        let mut total = Generated::default();
+        threads::as_done(
+            jobs,
+            self.count,
+            || stop.load(Ordering::Relaxed),
+            |index| self.one(index),
+            |_, made| {
+                total.take(&made?, &self.maker.settings.budget)?;
+                on_case(total.generated);
+                Ok::<_, CorpusError>(())
+            },
+        )?;
+        total.wall_seconds = started.elapsed().as_secs_f64();
+        Ok(total)
+    }
+
+    fn one(&self, index: u64) -> Result<Made, CorpusError> {
+        let Self { maker, levels, profile, out, .. } = *self;
+        let path = out.map(|out| folder_of(out, index));
+        let saved = |cause| CorpusError::Save { index, cause };
+        let level = if levels.choice == Choice::Valid { Validity::Valid } else { Validity::Violate };
+        let case = levels.make(maker, index, &maker.settings, level)?;
+        if maker.values == Values::None || case.relaxed.is_some() {
+            if let Some(path) = &path {
+                match case.relaxed {
+                    Some(_) => folder::save(path, maker.seed, &case, profile, &[], &[], None),
+                    None => {
+                        CaseFolder { model: case.onnx.clone().into(), ..CaseFolder::default() }.write(path)
+                    }
+                }
+                .map_err(saved)?;
+            }
+            let is_defined = case.all_defined && maker.values != Values::None;
+            return Ok(Made { case, is_defined, is_redrawn: false });
+        }
+        let (made, evaluation) = defined(maker, profile, case)?;
+        if let Some(path) = &path {
+            folder::save(path, maker.seed, &made.case, profile, &evaluation.outputs, &[], None)
+                .map_err(saved)?;
+        }
+        Ok(made)
+    }
 }
 
 /// A case, and what its making took.
@@ -216,35 +256,6 @@ impl Generated {
             });
         }
     }
-}
-
-fn one(
-    maker: &Maker<'_>,
-    levels: &Levels,
-    profile: &Profile,
-    index: u64,
-    out: Option<&Path>,
-) -> Result<Made, CorpusError> {
-    let path = out.map(|out| folder_of(out, index));
-    let saved = |cause| CorpusError::Save { index, cause };
-    let level = if levels.choice == Choice::Valid { Validity::Valid } else { Validity::Violate };
-    let case = levels.make(maker, index, &maker.settings, level)?;
-    if maker.values == Values::None || case.relaxed.is_some() {
-        if let Some(path) = &path {
-            match case.relaxed {
-                Some(_) => folder::save(path, maker.seed, &case, profile, &[], &[], None),
-                None => CaseFolder { model: case.onnx.clone().into(), ..CaseFolder::default() }.write(path),
-            }
-            .map_err(saved)?;
-        }
-        let is_defined = case.all_defined && maker.values != Values::None;
-        return Ok(Made { case, is_defined, is_redrawn: false });
-    }
-    let (made, evaluation) = defined(maker, profile, case)?;
-    if let Some(path) = &path {
-        folder::save(path, maker.seed, &made.case, profile, &evaluation.outputs, &[], None).map_err(saved)?;
-    }
-    Ok(made)
 }
 
 /// The case with what the reference says of it. If an element of the outputs is undefined, another case of

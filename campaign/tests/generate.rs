@@ -1,11 +1,13 @@
 //! What `gen` writes: every element of every output is defined.
 
+use std::sync::atomic::AtomicBool;
+
 use graphgen::Settings;
 use harness::invalid::schedule::Levels;
 use harness::{Maker, Values};
 use interp::Profile;
 use onnx::CaseFolder;
-use onnxsmith_campaign::generate::cases;
+use onnxsmith_campaign::generate::Corpus;
 
 #[test]
 fn a_case_with_an_undefined_output_element_is_drawn_again() {
@@ -15,8 +17,9 @@ fn a_case_with_an_undefined_output_element_is_drawn_again() {
     let values = Values::Adversarial;
     let maker = Maker { values, ..Maker::new(0, settings) };
     let folder = tempfile::tempdir().expect("a folder");
-    let at = Some(folder.path());
-    let made = cases(&maker, &Levels::default(), &Profile::DECLARED, 60, 2, at, &mut |_| {}).expect("cases");
+    let (levels, out) = (Levels::default(), Some(folder.path()));
+    let corpus = Corpus { maker: &maker, levels: &levels, profile: &Profile::DECLARED, count: 60, out };
+    let made = corpus.make(2, &AtomicBool::new(false), &mut |_| {}).expect("cases");
     assert!(made.redrawn + made.passed_over > 0, "no case needed it: {made:?}");
     assert_eq!((made.generated, made.all_defined), (60, 60));
     let mut elements = 0;

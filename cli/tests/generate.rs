@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
+use std::time::Duration;
 
 /// A folder that is removed with its content in the end.
 struct Scratch(PathBuf);
@@ -177,4 +178,24 @@ fn forms_that_an_engine_lacks_by_its_file_are_not_written_for_it() {
 
     let (_, said) = generate(&format!("{before}[[{}", rest.replace("If", "Ifs")));
     assert!(said.contains("flat.toml:11: there is no form `Ifs`; there are If, Loop, Scan"), "{said}");
+}
+
+#[cfg(unix)]
+#[test]
+fn interrupted_it_says_how_many_cases_are_whole() {
+    let out = Scratch::new("gen-interrupted");
+    let args = ["gen", "--quiet", "--json", "--count", "1000000", "--jobs", "2", "--out"];
+    let mut command = Command::new(env!("CARGO_BIN_EXE_onnxsmith"));
+    let child = command.args(args).arg(&out.0).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    while !out.0.join("case-000002/model.onnx").exists() {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+    let output = child.wait_with_output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(130), "{said}");
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let generated = report["generated"].as_u64().unwrap();
+    assert!(said.ends_with(&format!("stopped after {generated} of 1000000 cases\n")), "{said}");
+    assert_eq!(std::fs::read_dir(&out.0).unwrap().count() as u64, generated);
 }

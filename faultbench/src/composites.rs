@@ -17,7 +17,7 @@ use onnx::proto::{TensorProto, ValueInfoProto};
 use onnx::tensor::code_of;
 use ops::schema;
 
-use crate::found::{Refused, first_found};
+use crate::found::{Refused, Rewriting, first_found};
 
 /// What an implementation does wrong.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -257,9 +257,12 @@ pub fn all() -> impl Iterator<Item = WrongOperator> {
     })
 }
 
-impl WrongOperator {
-    /// What the implementation makes of a program; `None` where the mistake is no part of it.
-    fn of(&self, program: &Program) -> Option<Program> {
+impl Rewriting for WrongOperator {
+    fn refused(&self) -> Refused {
+        Refused::Skipped
+    }
+
+    fn wrong(&self, program: &Program) -> Option<Program> {
         let mut wrong = program.clone();
         // What is wrong may have another type than was said.
         wrong.main.body.outputs.iter_mut().for_each(|port| port.declared = ValueInfoProto::default());
@@ -443,12 +446,15 @@ fn through(program: Program, at: usize, op_type: &str, others: &[ValueId]) -> Op
     })
 }
 
-/// The case after which the reference finds a fault, of so many with the operator alone; `None` if it does not.
-pub fn found_after(fault: &WrongOperator, seed: u64, cases: u64) -> Result<Option<u64>> {
-    let each = [(fault.operator.name, fault.operator.dtypes)].into();
+/// The faults of an operator, each with the case after which the reference finds it, of so many with the operator
+/// alone; `None` if it does not.
+pub fn found_after(operator: &Composite, seed: u64, cases: u64) -> Result<Vec<(WrongOperator, Option<u64>)>> {
+    let each = [(operator.name, operator.dtypes)].into();
     let composites = Composites { share: 1.0, each };
     let maker = Maker::new(seed, Settings { operators: BTreeSet::new(), composites, ..Settings::default() });
-    first_found(&maker, cases, Refused::Skipped, |program| fault.of(program))
+    let faults: Vec<_> = all().filter(|fault| fault.operator.name == operator.name).collect();
+    let found = first_found(&maker, cases, &faults)?;
+    Ok(faults.into_iter().zip(found).collect())
 }
 
 #[cfg(test)]
@@ -462,13 +468,10 @@ mod tests {
     fn every_operator_has_faults_and_each_is_found() {
         let mut missed = Vec::new();
         for composite in forms::composite::all() {
-            let faults = all().filter(|fault| fault.operator.name == composite.name).count();
-            assert!(faults >= 2, "{} has {faults} faults", composite.name);
-        }
-        for fault in all() {
-            if found_after(&fault, 1, CASES).expect("a target").is_none() {
-                missed.push(format!("{}: {:?}", fault.operator.name, fault.mistake));
-            }
+            let faults = found_after(composite, 1, CASES).expect("a target");
+            assert!(faults.len() >= 2, "{} has {} faults", composite.name, faults.len());
+            let is_missed = faults.iter().filter(|(_, after)| after.is_none());
+            missed.extend(is_missed.map(|(fault, _)| format!("{}: {:?}", composite.name, fault.mistake)));
         }
         assert!(missed.is_empty(), "not found: {}", missed.join(", "));
     }

@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result};
 use harness::Maker;
-use harness::case::CaseError;
+use harness::case::{Case, CaseError};
 use onnx::program::Program;
 use worker::Outcome;
 
@@ -18,30 +18,54 @@ pub(crate) enum Refused {
     Skipped,
 }
 
-/// After how many cases, of so many, the right kernels give what the reference finds, on the program that `wrong` makes of a case's.
-pub(crate) fn first_found(
+/// A fault that shows as another program than the case's.
+pub(crate) trait Rewriting {
+    /// The program that an implementation with the fault runs in place of one; `None` where it has no part in it.
+    fn wrong(&self, program: &Program) -> Option<Program>;
+
+    /// What a refusal of that program means.
+    fn refused(&self) -> Refused;
+}
+
+/// After how many of the first cases the reference finds what the right kernels give on each fault's programs; `None`
+/// for one that it does not find. A case is made, and evaluated, once for all faults that are still to be found.
+pub(crate) fn first_found<F: Rewriting>(
     maker: &Maker<'_>,
     cases: u64,
-    refused: Refused,
-    wrong: impl Fn(&Program) -> Option<Program>,
-) -> Result<Option<u64>> {
+    faults: &[F],
+) -> Result<Vec<Option<u64>>> {
     let right = target(&[]).context(crate::engines::NO_LEVEL)?;
+    let mut found = vec![None; faults.len()];
     for index in 0..cases {
+        if found.iter().all(Option::is_some) {
+            break;
+        }
         let case = match maker.make(index) {
             Err(CaseError::Nothing { .. }) => continue,
             made => made?,
         };
-        let Some(wrong) = case.program.as_ref().and_then(&wrong) else { continue };
+        let Some(program) = &case.program else { continue };
         let interface = ir::Interface::of(&case.model);
-        let outcome = right.run(&onnx::encode(&wrong.write()), &case.inputs, &interface)?.outcome;
-        let is_found = match outcome {
-            Outcome::Outputs(_) => Reference::of(&case)?.ask(&outcome).alarms[FIRST],
-            Outcome::Rejected { .. } => refused == Refused::Found,
-            Outcome::Unsupported { .. } | Outcome::Fault(_) => false,
-        };
-        if is_found {
-            return Ok(Some(index + 1));
+        let mut reference = None;
+        for (fault, found) in faults.iter().zip(&mut found).filter(|(_, found)| found.is_none()) {
+            let Some(wrong) = fault.wrong(program) else { continue };
+            let outcome = right.run(&onnx::encode(&wrong.write()), &case.inputs, &interface)?.outcome;
+            let is_found = match outcome {
+                Outcome::Outputs(_) => once(&mut reference, &case)?.ask(&outcome).alarms[FIRST],
+                Outcome::Rejected { .. } => fault.refused() == Refused::Found,
+                Outcome::Unsupported { .. } | Outcome::Fault(_) => false,
+            };
+            *found = is_found.then_some(index + 1);
         }
     }
-    Ok(None)
+    Ok(found)
+}
+
+/// The reference of a case, worked out where it is first asked for.
+fn once<'a>(reference: &'a mut Option<Reference>, case: &Case) -> Result<&'a Reference> {
+    let known = match reference.take() {
+        Some(known) => known,
+        None => Reference::of(case)?,
+    };
+    Ok(reference.insert(known))
 }

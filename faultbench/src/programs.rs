@@ -15,7 +15,7 @@ use onnx::proto::attribute_proto::AttributeType;
 use onnx::proto::tensor_shape_proto::dimension;
 use onnx::proto::type_proto;
 
-use crate::found::{Refused, first_found};
+use crate::found::{Refused, Rewriting, first_found};
 
 /// A fault in how programs are read.
 pub struct WrongProgram {
@@ -120,12 +120,24 @@ pub const FAULTS: &[WrongProgram] = &[
     },
 ];
 
-/// After how many cases the reference finds a fault, of so many; `None` if it does not.
-pub fn found_after(fault: &WrongProgram, seed: u64, cases: u64) -> Result<Option<u64>> {
+impl Rewriting for WrongProgram {
+    fn refused(&self) -> Refused {
+        if self.form == REFUSED { Refused::Found } else { Refused::Skipped }
+    }
+
+    fn wrong(&self, program: &Program) -> Option<Program> {
+        (self.of)(program)
+    }
+}
+
+/// The faults, each with the case after which the reference finds it, of so many; `None` if it does not.
+pub fn found_after(
+    seed: u64,
+    cases: u64,
+) -> Result<impl Iterator<Item = (&'static WrongProgram, Option<u64>)>> {
     let forms = Forms { each: forms::usual(), ..Forms::default() };
     let maker = Maker::new(seed, Settings { forms, max_elements: 64, ..Settings::default() });
-    let refused = if fault.form == REFUSED { Refused::Found } else { Refused::Skipped };
-    first_found(&maker, cases, refused, fault.of)
+    Ok(FAULTS.iter().zip(first_found(&maker, cases, FAULTS)?))
 }
 
 /// The form whose fault gives two values one name: an implementation that reads the one for the other finds types that do not go
@@ -470,8 +482,7 @@ mod tests {
     fn every_form_has_a_fault_and_it_is_found() {
         let faults: BTreeSet<&str> = FAULTS.iter().map(|fault| fault.form).collect();
         assert_eq!(faults, forms::FORMS.iter().map(|form| form.name).collect());
-        for fault in FAULTS {
-            let after = found_after(fault, 1, CASES).unwrap();
+        for (fault, after) in found_after(1, CASES).unwrap() {
             println!("{}: {}: {after:?}", fault.form, fault.does);
             assert!(after.is_some(), "{}: {} is not found", fault.form, fault.does);
         }

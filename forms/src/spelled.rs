@@ -3,6 +3,7 @@
 
 use ir::{Choices, Type};
 use onnx::program::{Node, ValueId};
+use ops::movement::split;
 use rand::RngExt;
 use rand::seq::{IndexedRandom, SliceRandom};
 
@@ -54,12 +55,9 @@ fn renumber(draft: &mut Draft, value: ValueId, at: usize, number: i64) -> Option
     Some(())
 }
 
-/// The opset from which on a Split without sizes says how many parts there are, and the last may be smaller.
-const COUNTED: u32 = 18;
-
 /// Takes the sizes from a Split, which goes by the number of its results then.
 fn count(draft: &mut Draft, sizes: ValueId, node: usize) -> Option<()> {
-    let is_said = draft.opset >= COUNTED;
+    let is_said = draft.opset >= split::COUNTED;
     let body = draft.body_mut();
     let split = body.nodes.get_mut(node)?;
     split.inputs.truncate(1);
@@ -71,14 +69,6 @@ fn count(draft: &mut Draft, sizes: ValueId, node: usize) -> Option<()> {
     Some(())
 }
 
-/// Whether the sizes of a Split are those that follow from their number.
-fn are_equal_parts(sizes: &[i64], opset: u32) -> bool {
-    let (total, count) = (sizes.iter().sum::<i64>(), sizes.len() as i64);
-    let Some((last, others)) = sizes.split_last() else { return false };
-    let part = (total + count - 1) / count;
-    others.iter().all(|&size| size == part) && (opset >= COUNTED || *last == part)
-}
-
 fn spellings(draft: &Draft) -> Vec<Spelling> {
     let mut all = Vec::new();
     for (place, node) in draft.body().nodes.iter().enumerate() {
@@ -88,7 +78,8 @@ fn spellings(draft: &Draft) -> Vec<Spelling> {
             let Some(numbers) = draft.numbers(value).filter(|_| draft.uses(value) == 1) else { continue };
             if (node.rest.op_type(), name) == ("Split", "split") {
                 let words = Words::Count { node: place };
-                all.extend(are_equal_parts(&numbers, draft.opset).then_some(Spelling { value, words }));
+                let equal = split::equal_parts(numbers.iter().sum(), numbers.len() as i64, draft.opset);
+                all.extend((equal.as_ref() == Some(&numbers)).then_some(Spelling { value, words }));
                 continue;
             }
             for (at, &number) in numbers.iter().enumerate() {

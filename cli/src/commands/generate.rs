@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use backends::usage::CpuTime;
-use campaign::generate::{self, Generated};
+use campaign::exit::SearchEnd;
+use campaign::generate::{self, Corpus, Generated};
 use harness::invalid::schedule::{Choice, Levels};
 use harness::{Support, Values};
 use interp::Profile;
@@ -12,6 +13,7 @@ use serde_json::json;
 use super::{jobs, maker, probe, rules, writable_folder};
 use crate::args::{Common, Gen, Level};
 use crate::bounds::Domains;
+use crate::interrupts::Interrupts;
 use crate::progress::Progress;
 use crate::screen;
 use campaign::Exit;
@@ -43,11 +45,13 @@ pub(crate) fn run(common: Common, args: &Gen) -> anyhow::Result<Exit> {
         generate::vacant(out)?;
     }
     writable_folder("--out", args.out.as_deref())?;
+    let interrupts = Interrupts::take("the cases under way are finished")?;
     let bar = Progress::new(common, Some(args.count), "generating");
     let before = CpuTime::now();
     let out = args.out.as_deref();
     let mut on_case = |done| bar.set_position(done);
-    let made = generate::cases(&maker, &levels, profile, args.count, jobs, out, &mut on_case);
+    let corpus = Corpus { maker: &maker, levels: &levels, profile, count: args.count, out };
+    let made = corpus.make(jobs, interrupts.flag(), &mut on_case);
     bar.finish_and_clear();
     let made = made?;
     let cpu_seconds = before.since().total();
@@ -68,7 +72,11 @@ pub(crate) fn run(common: Common, args: &Gen) -> anyhow::Result<Exit> {
             ),
         );
     }
-    Ok(Exit::Clean)
+    let was_interrupted = made.generated < args.count;
+    if was_interrupted {
+        screen::say(&format!("onnxsmith: stopped after {} of {} cases", made.generated, args.count));
+    }
+    Ok(Exit::of(SearchEnd { has_found: false, was_interrupted }))
 }
 
 /// What `gen` ends with.

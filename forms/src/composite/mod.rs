@@ -233,12 +233,19 @@ mod tests {
     }
 
     #[test]
-    fn most_draws_of_each_on_each_dtype_find_room() {
+    fn most_draws_of_each_on_each_dtype_find_room_and_give_no_more_than_other_operators_do() {
+        let most = graphgen::Settings::default().max_elements as u64;
         for composite in all() {
             for dtype in composite.dtypes.iter() {
                 let opset = *ir::graph::OPSETS.end();
-                let draw = |seed| composite.alone(opset, dtype, Stream::new(seed)).is_some();
-                let drawn = (0..40).filter(|&seed| draw(seed)).count();
+                let draws = (0..40).filter_map(|seed| composite.alone(opset, dtype, Stream::new(seed)));
+                let drawn = draws.map(|(model, _, placed)| {
+                    let sizes =
+                        placed.outputs.iter().map(|&output| ops::operator::elements(model.graph.ty(output)));
+                    let largest = sizes.max().unwrap_or(0);
+                    assert!(largest <= most, "{} on {dtype} gives {largest} elements", composite.name);
+                });
+                let drawn = drawn.count();
                 assert!(drawn >= 20, "{} on {dtype}: {drawn} of 40 draws find room", composite.name);
             }
         }

@@ -17,6 +17,9 @@ pub(super) const ALL: &[Composite] = &[
     Composite::new("DeformConv", 19, F32_F64, deform_conv),
 ];
 
+/// The most elements of what Resize makes where all axes keep their ratio.
+const MOST_RESIZED: f64 = 2048.0;
+
 /// A few axes, of which the last two or three get other sizes.
 fn resize(p: &mut Piece<'_>) -> Option<()> {
     let dtype = p.dtype()?;
@@ -61,7 +64,13 @@ fn resize(p: &mut Piece<'_>) -> Option<()> {
         }
         p.list(&sizes);
         if p.opset >= 18 && p.chance(0.3) {
-            p.word("keep_aspect_ratio_policy", &["stretch", "not_larger", "not_smaller"])?;
+            let ratios = sizes.iter().zip(&x.shape[first..]).map(|(&to, &from)| to as f64 / from as f64);
+            let largest =
+                ratios.fold(1.0, f64::max).powi(told as i32) * x.shape.iter().product::<i64>() as f64;
+            // Every axis grows as much as the one that grows most: five axes by seven are 16,807 times as many elements.
+            let is_small = largest <= MOST_RESIZED;
+            let policies = ["stretch", "not_larger", "not_smaller"];
+            p.word("keep_aspect_ratio_policy", &policies[..if is_small { 3 } else { 2 }])?;
         }
     }
     Some(())

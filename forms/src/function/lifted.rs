@@ -33,7 +33,8 @@ pub(super) fn lift(body: &mut [NodeProto], calls: &[Vec<NodeProto>], choices: &m
             };
             let values: Vec<AttributeProto> = calls.iter().map(of).collect();
             let is_same = values.iter().all(|value| value == attribute);
-            let is_around = !attribute.ref_attr_name().is_empty();
+            // A default has a value of its own: what the function around means by its attribute is none.
+            let is_around = values.iter().any(|value| !value.ref_attr_name().is_empty());
             if is_same && !is_around && !choices.random_bool(LIFTED) {
                 continue;
             }
@@ -97,5 +98,33 @@ impl Lifted {
         };
         let given = self.attributes.iter().filter(is_given);
         given.map(|attribute| attribute.values[call].clone()).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ir::Stream;
+
+    use super::*;
+
+    #[test]
+    fn an_attribute_of_the_function_around_is_given_by_each_call() {
+        let node = |attribute| NodeProto { attribute: vec![attribute], ..NodeProto::default() };
+        let reduction = AttributeProto {
+            name: Some("reduction".to_owned()),
+            r#type: Some(AttributeType::String.into()),
+            ..AttributeProto::default()
+        };
+        let said = node(AttributeProto { s: Some("add".into()), ..reduction.clone() });
+        let around = node(AttributeProto { ref_attr_name: Some("reduction_1".to_owned()), ..reduction });
+        for seed in 0..40 {
+            let mut choices = Stream::new(seed).rng();
+            let calls = [vec![said.clone()], vec![around.clone()]];
+            let lifted = lift(&mut [said.clone()], &calls, &mut choices);
+            assert!(lifted.attributes[0].default.is_none(), "seed {seed}");
+            for (call, nodes) in calls.iter().enumerate() {
+                assert_eq!(lifted.given(call, &mut choices), nodes[0].attribute);
+            }
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! One operator: attributes and operands as its opset writes them, and its type.
 
 use ir::{Attribute, Attributes, BadAttribute, DType, NodeKind, Operation, Spelling, Type, Unnamed, Value};
+use ops::movement::split;
 use ops::spec::{ABOUT_NARROW, Arity, Place};
 use ops::{Op, Operator, Reject, Spec, schema};
 
@@ -262,7 +263,7 @@ fn split_sizes(
             let why = format!("it is {n}, but the node has {outputs} outputs");
             return Err(Error::invalid("attribute `num_outputs`", why));
         }
-        None if opset >= 18 => {
+        None if opset >= split::COUNTED => {
             return Err(Error::invalid("attribute `num_outputs`", "neither it nor the sizes are given"));
         }
         None => {}
@@ -270,13 +271,9 @@ fn split_sizes(
     let axis = attributes.get_int("axis", Some(0)).map_err(|e| bad_attribute(&e))?;
     // A wrong rank or axis is left to the type rule.
     let size = ops::rule::axis(axis, input.rank()).map_or(0, |axis| input.shape[axis]);
-    let count = (outputs as i64).max(1);
-    if opset < 18 && size % count != 0 {
-        return Err(Error::invalid("outputs", format!("{size} cannot be split into {count} equal parts")));
-    }
-    let part = (size + count - 1) / count;
-    let last = size - part * (count - 1);
-    let sizes = (1..=count).map(|i| if i < count { part } else { last }).collect();
+    let sizes = split::equal_parts(size, outputs as i64, opset).ok_or_else(|| {
+        Error::invalid("outputs", format!("{size} cannot be split into {outputs} equal parts"))
+    })?;
     attributes.set("split", Attribute::Ints(sizes));
     Ok(())
 }

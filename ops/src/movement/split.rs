@@ -70,3 +70,32 @@ impl Movement for Split {
         y.iter().map(&mut part).collect()
     }
 }
+
+/// The opset from which on a Split without sizes says how many parts there are, and the last may be smaller.
+pub const COUNTED: u32 = 18;
+
+/// The sizes of `count` equal parts of an axis of n elements, as a Split makes them that has no sizes. `None` if an opset has none.
+/// A last part of fewer than no elements is for the type rule to refuse.
+pub fn equal_parts(n: i64, count: i64, opset: u32) -> Option<Vec<i64>> {
+    let count = count.max(1);
+    if opset < COUNTED && n % count != 0 {
+        return None;
+    }
+    let part = (n + count - 1) / count;
+    let last = n - part * (count - 1);
+    Some((1..=count).map(|i| if i < count { part } else { last }).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_of_equal_parts_may_be_smaller_from_opset_18_on() {
+        assert_eq!(equal_parts(6, 3, 13), Some(vec![2, 2, 2]));
+        assert_eq!(equal_parts(7, 3, 13), None);
+        assert_eq!(equal_parts(7, 3, 18), Some(vec![3, 3, 1]));
+        assert_eq!(equal_parts(0, 2, 18), Some(vec![0, 0]));
+        assert_eq!(equal_parts(5, 4, 18), Some(vec![2, 2, 2, -1]));
+    }
+}
