@@ -3,6 +3,7 @@
 use ir::{DType, DTypes};
 
 use super::piece::Piece;
+use super::sequences::body;
 use super::{Composite, REALS};
 
 /// What language models are computed in.
@@ -121,6 +122,17 @@ fn flex_attention(p: &mut Piece<'_>) -> Option<()> {
     p.of(dtype, &[batch, heads, keys, value_width]);
     if p.chance(0.5) {
         p.float("scale", 0.25);
+    }
+    let usual = if dtype == DType::F64 { DType::F64 } else { DType::F32 };
+    let precision = p.choose(&[usual, DType::F64])?;
+    if precision != usual || p.chance(0.2) {
+        p.int("softmax_precision", onnx::tensor::code_of(precision).into());
+    }
+    for name in ["score_mod", "prob_mod"] {
+        if p.chance(0.3) {
+            let function = p.choose(&["Neg", "Abs", "Tanh"])?;
+            p.body(name, body(precision, function, 1, false, 1));
+        }
     }
     Some(())
 }

@@ -6,13 +6,13 @@ use super::Composite;
 use super::piece::Piece;
 use ir::{DType, DTypes};
 
+/// What a LabelEncoder has for numbers, in tensors.
+const LABELS: DTypes = DTypes::of(&[DType::F32, DType::I64, DType::F64, DType::I32, DType::I16]);
+
 pub(super) const ALL: &[Composite] = &[
     Composite::learning("ArrayFeatureExtractor", array_feature_extractor),
     Composite::learning("Binarizer", binarizer),
-    Composite {
-        dtypes: DTypes::of(&[DType::F32, DType::I64]),
-        ..Composite::learning("LabelEncoder", label_encoder)
-    },
+    Composite { dtypes: LABELS, version: 4, ..Composite::learning("LabelEncoder", label_encoder) },
     Composite::learning("LinearClassifier", linear_classifier),
     Composite::learning("LinearRegressor", linear_regressor),
     Composite::learning("Normalizer", normalizer),
@@ -51,6 +51,14 @@ fn linear_regressor(p: &mut Piece<'_>) -> Option<()> {
         p.floats("intercepts", &intercepts);
     }
     p.int("targets", targets);
+    regressed(p)
+}
+
+/// What becomes of the sums of a regression.
+fn regressed(p: &mut Piece<'_>) -> Option<()> {
+    if p.chance(0.4) {
+        p.word("post_transform", &["NONE", "SOFTMAX", "LOGISTIC"])?;
+    }
     Some(())
 }
 
@@ -80,7 +88,7 @@ fn svm_regressor(p: &mut Piece<'_>) -> Option<()> {
     if kernel == "RBF" {
         p.floats("kernel_params", &[0.5, 0.0, 3.0]);
     }
-    Some(())
+    regressed(p)
 }
 
 fn scaler(p: &mut Piece<'_>) -> Option<()> {
@@ -120,45 +128,59 @@ fn linear_classifier(p: &mut Piece<'_>) -> Option<()> {
     Some(())
 }
 
-/// Values for keys, of numbers or strings.
+/// Values for keys, of numbers or strings, in lists or, as of all dtypes but two, in tensors.
 fn label_encoder(p: &mut Piece<'_>) -> Option<()> {
     let dtype = p.dtype()?;
     let count = p.size(1..=5);
     let shape: Vec<i64> = (0..p.size(1..=2)).map(|_| p.size(1..=4)).collect();
     let elements: i64 = shape.iter().product();
-    let (keys, values): (Vec<i64>, Vec<i64>) =
-        ((0..count).collect(), (0..count).map(|key| 7 - 3 * key).collect());
-    let is_given = p.chance(0.7);
-    let number = |n: &i64| *n as f32;
+    let keys: Vec<i64> = (0..count).collect();
     if dtype == DType::F32 && p.chance(0.4) {
         let words = ["a", "b", "Ab", "", "你好"];
         let texts: Vec<String> =
             (0..elements).map(|_| p.choose(&words).map(str::to_owned)).collect::<Option<_>>()?;
         p.strings(&shape, &texts)?;
         p.texts("keys_strings", &words[..count as usize]);
-    } else if dtype == DType::F32 {
-        if is_given {
-            let numbers: Vec<f64> = (0..elements).map(|_| p.size(0..=6) as f64).collect();
-            p.reals(dtype, &shape, &numbers);
-        } else {
-            p.of(dtype, &shape);
-        }
-        p.floats("keys_floats", &keys.iter().map(number).collect::<Vec<_>>());
-    } else {
-        if is_given {
-            let numbers: Vec<i64> = (0..elements).map(|_| p.size(0..=6)).collect();
-            p.integers(dtype, &shape, &numbers);
-        } else {
-            p.of(dtype, &shape);
-        }
-        p.ints("keys_int64s", &keys);
+        return labels(p, count);
     }
-    if p.chance(0.5) {
-        p.ints("values_int64s", &values);
-        p.int("default_int64", 9);
+    if !p.chance(0.7) {
+        p.of(dtype, &shape);
+    } else if dtype.is_float() {
+        let numbers: Vec<f64> = (0..elements).map(|_| p.size(0..=6) as f64).collect();
+        p.reals(dtype, &shape, &numbers);
     } else {
-        p.floats("values_floats", &values.iter().map(number).collect::<Vec<_>>());
-        p.float("default_float", 2.5);
+        let numbers: Vec<i64> = (0..elements).map(|_| p.size(0..=6)).collect();
+        p.integers(dtype, &shape, &numbers);
+    }
+    let real = |n: &i64| *n as f64;
+    match dtype {
+        DType::F32 if p.chance(0.7) => {
+            p.floats("keys_floats", &keys.iter().map(|&key| key as f32).collect::<Vec<_>>());
+        }
+        DType::I64 if p.chance(0.7) => p.ints("keys_int64s", &keys),
+        _ => p.tensor("keys_tensor", dtype, &[count], &keys.iter().map(real).collect::<Vec<_>>()),
+    }
+    labels(p, count)
+}
+
+/// So many values of a LabelEncoder, and what there is where there is no key.
+fn labels(p: &mut Piece<'_>, count: i64) -> Option<()> {
+    let values: Vec<i64> = (0..count).map(|key| 7 - 3 * key).collect();
+    match p.choose(&["values_int64s", "values_floats", "values_tensor"])? {
+        "values_int64s" => {
+            p.ints("values_int64s", &values);
+            p.int("default_int64", 9);
+        }
+        "values_floats" => {
+            p.floats("values_floats", &values.iter().map(|&value| value as f32).collect::<Vec<_>>());
+            p.float("default_float", 2.5);
+        }
+        _ => {
+            let dtype = p.other_dtype(LABELS)?;
+            let numbers: Vec<f64> = values.iter().map(|&value| value as f64).collect();
+            p.tensor("values_tensor", dtype, &[count], &numbers);
+            p.tensor("default_tensor", dtype, &[1], &[9.0]);
+        }
     }
     Some(())
 }

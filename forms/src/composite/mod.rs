@@ -52,7 +52,7 @@ pub struct Composite {
     /// Its domain; empty for ONNX's default one.
     pub domain: &'static str,
     /// The version of its domain that it is drawn in, if that is not the default one, whose version is the model's opset.
-    pub(crate) version: i64,
+    pub version: i64,
     /// The first opset of ONNX's default domain in which it is drawn.
     pub since: u32,
     /// The dtypes that its first operand of numbers may have.

@@ -97,13 +97,15 @@ fn taken(p: &mut Piece<'_>, sequence: &Sequence) -> Option<()> {
     Some(())
 }
 
-/// All of a sequence of tensors of one shape, one behind the other.
-fn joined(p: &mut Piece<'_>, sequence: &Sequence) {
+/// All of a sequence of tensors of one shape, which have so many axes, one behind the other.
+fn joined(p: &mut Piece<'_>, sequence: &Sequence, rank: usize) {
     let is_new = p.chance(0.4);
     if is_new {
         p.int("new_axis", 1);
     }
-    p.int("axis", 0);
+    let axes = rank as i64 + i64::from(is_new);
+    let axis = p.size(-axes..=axes - 1);
+    p.int("axis", axis);
     let y = p.step("ConcatFromSequence", &[sequence.link]);
     p.give(&[y]);
 }
@@ -144,7 +146,7 @@ fn sequence_insert(p: &mut Piece<'_>) -> Option<()> {
 
 fn sequence_erase(p: &mut Piece<'_>) -> Option<()> {
     let dtype = p.dtype()?;
-    let before = construct(p, dtype, Shapes::Same);
+    let (before, types) = construct_typed(p, dtype, Shapes::Same);
     if before.length < 2 {
         return None;
     }
@@ -153,7 +155,7 @@ fn sequence_erase(p: &mut Piece<'_>) -> Option<()> {
         inputs.push(position(p, before.length, false)?);
     }
     let sequence = Sequence { link: p.step("SequenceErase", &inputs), length: before.length - 1 };
-    joined(p, &sequence);
+    joined(p, &sequence, types[0].rank());
     Some(())
 }
 
@@ -243,7 +245,13 @@ fn sequence_map(p: &mut Piece<'_>) -> Option<()> {
 
 /// A graph of so many inputs that computes a function of them all, in the order of the inputs or the other way round,
 /// and the shape of the first where there are two results.
-fn body(dtype: DType, function: &str, inputs: usize, is_swapped: bool, results: usize) -> GraphProto {
+pub(super) fn body(
+    dtype: DType,
+    function: &str,
+    inputs: usize,
+    is_swapped: bool,
+    results: usize,
+) -> GraphProto {
     let info = |name: &String, dtype| ValueInfoProto {
         name: Some(name.clone()),
         r#type: Some(open_type(DatumKind::Tensor, dtype)),
@@ -273,8 +281,8 @@ fn body(dtype: DType, function: &str, inputs: usize, is_swapped: bool, results: 
 
 fn concat_from_sequence(p: &mut Piece<'_>) -> Option<()> {
     let dtype = p.dtype()?;
-    let sequence = construct(p, dtype, Shapes::Same);
-    joined(p, &sequence);
+    let (sequence, types) = construct_typed(p, dtype, Shapes::Same);
+    joined(p, &sequence, types[0].rank());
     Some(())
 }
 

@@ -163,24 +163,80 @@ fn col2im(p: &mut Piece<'_>) -> Option<()> {
     Some(())
 }
 
+/// A window of MaxUnpool on an axis.
+#[derive(Clone, Copy)]
+struct Window {
+    kernel: i64,
+    stride: i64,
+    pad: i64,
+}
+
+impl Window {
+    /// That of an axis which is not pooled.
+    const ONE: Self = Self { kernel: 1, stride: 1, pad: 0 };
+
+    /// One in which places are that no other window has, and that are no padding.
+    fn drawn(p: &mut Piece<'_>) -> Self {
+        let (kernel, stride) = (p.size(1..=3), p.size(1..=3));
+        let pad = i64::from(kernel == 3 && stride > 1 && p.chance(0.5));
+        Self { kernel, stride, pad }
+    }
+
+    /// How long the axis is that so many windows come from.
+    const fn reach(self, windows: i64) -> i64 {
+        (windows - 1) * self.stride + self.kernel - 2 * self.pad
+    }
+
+    /// A place that the window of a number has for itself.
+    fn place(self, p: &mut Piece<'_>, number: i64) -> i64 {
+        let last = (self.kernel - 1 - self.pad).min(self.stride - 1);
+        number * self.stride + p.size(self.pad..=last) - self.pad
+    }
+}
+
 /// Maxima back to places that windows could have had them at.
 fn max_unpool(p: &mut Piece<'_>) -> Option<()> {
     let dtype = p.dtype()?;
-    let (batch, channels, height, width) = (1, p.size(1..=2), p.size(1..=3), p.size(1..=3));
-    p.of(dtype, &[batch, channels, height, width]);
-    let places = 4 * height * width;
-    let mut indices = Vec::new();
-    for channel in 0..channels {
-        for row in 0..height {
-            for column in 0..width {
-                let (down, right) = (p.size(0..=1), p.size(0..=1));
-                indices.push(channel * places + (2 * row + down) * 2 * width + 2 * column + right);
-            }
-        }
+    let axes = p.size(1..=3);
+    let mut shape = vec![p.size(1..=2), p.size(1..=2)];
+    let mut windows = vec![Window::ONE; 2];
+    for _ in 0..axes {
+        shape.push(p.size(1..=3));
+        windows.push(Window::drawn(p));
     }
-    p.integers(DType::I64, &[batch, channels, height, width], &indices);
-    p.ints("kernel_shape", &[2, 2]);
-    p.ints("strides", &[2, 2]);
+    p.of(dtype, &shape);
+    let sizes: Vec<i64> =
+        windows.iter().zip(&shape).map(|(window, &windows)| window.reach(windows)).collect();
+    let mut indices = Vec::new();
+    for element in 0..shape.iter().product() {
+        let (mut rest, mut stride, mut index) = (element, 1, 0);
+        for (axis, window) in windows.iter().enumerate().rev() {
+            index += stride * window.place(p, rest % shape[axis]);
+            stride *= sizes[axis];
+            rest /= shape[axis];
+        }
+        indices.push(index);
+    }
+    p.integers(DType::I64, &shape, &indices);
+    let is_padded = windows.iter().any(|window| window.pad > 0);
+    // With pads, nobody says where in a larger result the places are.
+    if !is_padded && p.chance(0.4) {
+        let larger: Vec<i64> = sizes
+            .iter()
+            .enumerate()
+            .map(|(axis, size)| if axis < 2 { *size } else { size + p.size(0..=2) })
+            .collect();
+        p.list(&larger);
+    }
+    let each = |of: fn(&Window) -> i64| windows[2..].iter().map(of).collect::<Vec<_>>();
+    let (kernels, strides, pads) = (each(|w| w.kernel), each(|w| w.stride), each(|w| w.pad));
+    p.ints("kernel_shape", &kernels);
+    if strides.iter().any(|&stride| stride > 1) || p.chance(0.5) {
+        p.ints("strides", &strides);
+    }
+    if is_padded || p.chance(0.3) {
+        p.ints("pads", &[pads.clone(), pads].concat());
+    }
     Some(())
 }
 

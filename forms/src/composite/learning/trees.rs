@@ -100,6 +100,11 @@ fn trees(p: &mut Piece<'_>, [treeids, nodeids, ids, weights]: [&str; 4], least: 
     p.texts("nodes_modes", &modes);
     p.ints("nodes_truenodeids", &left);
     p.ints("nodes_falsenodeids", &right);
+    missing(p, trees.len());
+    // How often each is met says nothing of results.
+    if p.chance(0.2) {
+        p.floats("nodes_hitrates", &vec![1.0; trees.len()]);
+    }
     // The first leaves weigh for one result each, so that all do.
     let count = leaves.len() as i64;
     let of: Vec<i64> = (0..count).map(|at| if at < results { at } else { p.size(0..=results - 1) }).collect();
@@ -116,9 +121,24 @@ fn trees(p: &mut Piece<'_>, [treeids, nodeids, ids, weights]: [&str; 4], least: 
     Some(results)
 }
 
+/// For so many nodes, where a missing value leads.
+fn missing(p: &mut Piece<'_>, nodes: usize) {
+    if p.chance(0.3) {
+        let missing: Vec<i64> = (0..nodes).map(|_| p.size(0..=1)).collect();
+        p.ints("nodes_missing_value_tracks_true", &missing);
+    }
+}
+
+/// The ways to put together what so many trees give for each of so many targets, the usual one first. Of targets that a row
+/// may get nothing for, nobody says what is the least.
+fn aggregates<T: Clone>(all: [T; 4], targets: i64) -> Vec<T> {
+    all[..if targets == 1 { 4 } else { 2 }].to_vec()
+}
+
 pub(super) fn regressor(p: &mut Piece<'_>) -> Option<()> {
     let targets = trees(p, ["target_treeids", "target_nodeids", "target_ids", "target_weights"], 1)?;
     p.int("n_targets", targets);
+    p.word("aggregate_function", &aggregates(["SUM", "AVERAGE", "MIN", "MAX"], targets))?;
     Some(())
 }
 
@@ -139,14 +159,24 @@ struct Lists {
     ways: [Vec<i64>; 2],
     are_leaves: [Vec<i64>; 2],
     leaves: i64,
+    /// The sets that branches ask about membership in, with a NaN behind each.
+    members: Vec<f64>,
 }
+
+/// What a branch asks in the newer ensemble: the code for whether a feature is one of a set.
+const MEMBER: i64 = 6;
 
 impl Lists {
     /// Adds a tree of at least one decision, and gives where that stands.
     fn add(&mut self, p: &mut Piece<'_>, features: i64, children: &[Tree; 2]) -> i64 {
         let at = self.features.len();
         self.features.push(p.size(0..=features - 1));
-        self.modes.push(p.size(0..=5) as f64);
+        let mode = p.size(0..=MEMBER);
+        self.modes.push(mode as f64);
+        if mode == MEMBER {
+            let count = p.size(1..=3);
+            self.members.extend(p.quarters(count).into_iter().map(f64::from).chain([f64::NAN]));
+        }
         self.splits.push(f64::from(p.quarters(1)[0]));
         self.ways.iter_mut().chain(&mut self.are_leaves).for_each(|way| way.push(0));
         for (way, child) in children.iter().enumerate() {
@@ -188,16 +218,20 @@ pub(super) fn ensemble(p: &mut Piece<'_>) -> Option<()> {
     p.ints("leaf_targetids", &of);
     p.ints("tree_roots", &roots);
     p.int("n_targets", targets);
+    if !lists.members.is_empty() {
+        p.tensor("membership_values", dtype, &[lists.members.len() as i64], &lists.members);
+    }
     if p.chance(0.5) {
-        p.int("aggregate_function", 0);
+        let aggregate = p.choose(&aggregates([1, 0, 2, 3], targets))?;
+        p.int("aggregate_function", aggregate);
     }
     if p.chance(0.4) {
         let transform = p.size(0..=2);
         p.int("post_transform", transform);
     }
-    if p.chance(0.3) {
-        let missing: Vec<i64> = (0..decisions).map(|_| p.size(0..=1)).collect();
-        p.ints("nodes_missing_value_tracks_true", &missing);
+    missing(p, lists.features.len());
+    if p.chance(0.2) {
+        p.tensor("nodes_hitrates", dtype, &[decisions], &vec![1.0; lists.features.len()]);
     }
     Some(())
 }
