@@ -106,3 +106,38 @@ fn nan_goes_where_the_branch_says() {
         assert_eq!(values(&read(mode, ONE, rest).expect(mode), rows), wanted, "{mode}{rest}");
     }
 }
+
+/// One tree of one branch at a number next to 0.1, whose numbers are in tensors of f64, on features of a dtype.
+fn read_double(dtype: &str, more: &str) -> Result<Imported, Error> {
+    let text = format!(
+        "<ir_version: 8, opset_import: [\"\" : 18, \"ai.onnx.ml\" : 3]>
+        m ({dtype}[3, 1] x) => (y) {{ y = ai.onnx.ml.TreeEnsembleRegressor<
+            nodes_treeids = [0, 0, 0], nodes_nodeids = [0, 1, 2], nodes_truenodeids = [1, 0, 0],
+            nodes_falsenodeids = [2, 0, 0], nodes_featureids = [0, 0, 0],
+            nodes_values_as_tensor = double[3] {{0.10000000000000002, 0.0, 0.0}},
+            nodes_modes = [\"BRANCH_LT\", \"LEAF\", \"LEAF\"], n_targets = 1, target_treeids = [0, 0],
+            target_nodeids = [1, 2], target_ids = [0, 0], target_weights_as_tensor = double[2] {{16777217.0, 2.0}},
+            base_values_as_tensor = double[1] {{-16777216.0}}{more}>(x) }}\n"
+    );
+    specialise(&Program::from_text(&text)?, &Options::default())
+}
+
+#[test]
+fn trees_of_f64_compare_and_add_in_it() {
+    let imported = read_double("double", "").expect("it is read");
+    let features = [0.1, 0.100_000_000_000_000_03, 0.0];
+    let x = Tensor::from_f64_fn(&Type::new(DType::F64, [3, 1]), |i| features[i]);
+    let y = interp::evaluate_plain(&imported.model, &[x]).expect("values").remove(0);
+    // In f32 the first two are one number, and what is left of the sum is 0.
+    assert_eq!((y.dtype(), y.to_f64s()), (DType::F32, vec![1.0, -16_777_214.0, 1.0]));
+    let why = read_double("double", ", target_weights = [1.0, 2.0]").expect_err("they are there twice");
+    assert!(why.to_string().contains("target_weights_as_tensor"), "{why}");
+}
+
+#[test]
+fn features_may_be_integers() {
+    let imported = read_double("int64", "").expect("it is read");
+    let x = Tensor::from_i128_fn(&Type::new(DType::I64, [3, 1]), |i| [0, 1, -1][i]);
+    let y = interp::evaluate_plain(&imported.model, &[x]).expect("values").remove(0);
+    assert_eq!(y.to_f64s(), [1.0, -16_777_214.0, 1.0]);
+}

@@ -39,6 +39,22 @@ fn a_scaler_takes_away_and_multiplies() {
 }
 
 #[test]
+fn integers_become_floats_and_a_binarizer_gives_them_back() {
+    let of = |node: &str| {
+        let head = "<ir_version: 8, opset_import: [\"\" : 18, \"ai.onnx.ml\" : 3]>";
+        let text = format!("{head}\nm (int64[3] x) => (y) {{ y = ai.onnx.ml.{node}(x) }}\n");
+        let program = Program::from_text(&text).expect("a program");
+        let imported = specialise(&program, &Options::default()).expect("it is read");
+        let x = Tensor::from_i128_fn(&Type::new(DType::I64, [3]), |i| [-1, 1, 4][i]);
+        interp::evaluate_plain(&imported.model, &[x]).expect("values").remove(0)
+    };
+    let scaled = of("Scaler<offset = [1.0], scale = [0.5]>");
+    assert_eq!((scaled.dtype(), scaled.to_f64s()), (DType::F32, vec![-1.0, 0.0, 1.5]));
+    let told = of("Binarizer<threshold = 0.5>");
+    assert_eq!((told.dtype(), told.to_i128s()), (DType::I64, vec![0, 1, 1]));
+}
+
+#[test]
 fn a_binarizer_tells_what_is_above() {
     assert_eq!(values("y = ai.onnx.ml.Binarizer<threshold = 2.0>(x)", ROWS), [0.0, 0.0, 1.0, 1.0]);
     assert_eq!(values("y = ai.onnx.ml.Binarizer(x)", [-1.0, 0.0, 0.5, 2.0]), [0.0, 0.0, 1.0, 1.0]);

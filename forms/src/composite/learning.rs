@@ -9,18 +9,27 @@ use ir::{DType, DTypes};
 /// What a LabelEncoder has for numbers, in tensors.
 const LABELS: DTypes = DTypes::of(&[DType::F32, DType::I64, DType::F64, DType::I32, DType::I16]);
 
+/// Features of the newer trees.
+const TREES: DTypes = DTypes::of(&[DType::F32, DType::F64]);
+
+/// Features that are computed with in f32.
+const FEATURES: DTypes = DTypes::of(&[DType::F32, DType::I64, DType::I32]);
+
+/// Features of all dtypes that there are.
+const ANY_FEATURES: DTypes = FEATURES.union(DTypes::of(&[DType::F64]));
+
 pub(super) const ALL: &[Composite] = &[
-    Composite::learning("ArrayFeatureExtractor", array_feature_extractor),
-    Composite::learning("Binarizer", binarizer),
-    Composite { dtypes: LABELS, version: 4, ..Composite::learning("LabelEncoder", label_encoder) },
-    Composite::learning("LinearClassifier", linear_classifier),
-    Composite::learning("LinearRegressor", linear_regressor),
-    Composite::learning("Normalizer", normalizer),
-    Composite::learning("SVMRegressor", svm_regressor),
-    Composite::learning("Scaler", scaler),
-    Composite { version: 5, ..Composite::learning("TreeEnsemble", trees::ensemble) },
-    Composite::learning("TreeEnsembleClassifier", trees::classifier),
-    Composite::learning("TreeEnsembleRegressor", trees::regressor),
+    Composite::learning("ArrayFeatureExtractor", ANY_FEATURES, array_feature_extractor),
+    Composite::learning("Binarizer", FEATURES, binarizer),
+    Composite { version: 4, ..Composite::learning("LabelEncoder", LABELS, label_encoder) },
+    Composite::learning("LinearClassifier", FEATURES, linear_classifier),
+    Composite::learning("LinearRegressor", FEATURES, linear_regressor),
+    Composite::learning("Normalizer", FEATURES, normalizer),
+    Composite::learning("SVMRegressor", FEATURES, svm_regressor),
+    Composite::learning("Scaler", FEATURES, scaler),
+    Composite { version: 5, ..Composite::learning("TreeEnsemble", TREES, trees::ensemble) },
+    Composite::learning("TreeEnsembleClassifier", ANY_FEATURES, trees::classifier),
+    Composite::learning("TreeEnsembleRegressor", ANY_FEATURES, trees::regressor),
 ];
 
 fn array_feature_extractor(p: &mut Piece<'_>) -> Option<()> {

@@ -77,8 +77,7 @@ impl Composite {
 
     /// An operator of classical models, on f32. Version 3 of the domain is the last one that has all of these
     /// but one under their present names.
-    const fn learning(name: &'static str, draw: fn(&mut Piece<'_>) -> Option<()>) -> Self {
-        let dtypes = DTypes::of(&[DType::F32]);
+    const fn learning(name: &'static str, dtypes: DTypes, draw: fn(&mut Piece<'_>) -> Option<()>) -> Self {
         Self { name, domain: "ai.onnx.ml", version: 3, since: 13, dtypes, draw }
     }
 

@@ -45,12 +45,25 @@ pub(super) fn translation(op_type: &str) -> Option<Translation> {
     }
 }
 
-/// The operand of a node, which must be f32 and have an axis of features.
+/// The operand of a node, which must have an axis of features, as f32. Integers become such: what is made of them is. Of f64 the
+/// text does not say when it does.
 fn features(walk: &mut Walk<'_, '_>, source: &SourceNode<'_, '_>) -> Result<Value, Error> {
+    let x = features_of(walk, source, &[DType::F32, DType::I64, DType::I32])?;
+    walk.cast(x, DType::F32)
+}
+
+/// The operand of a node, which must be of one of some dtypes and have an axis of features.
+fn features_of(
+    walk: &mut Walk<'_, '_>,
+    source: &SourceNode<'_, '_>,
+    among: &[DType],
+) -> Result<Value, Error> {
     let x = super::translation::tensor(walk, source.node, 0)?;
     let ty = walk.graph.ty(x);
-    if ty.dtype != DType::F32 {
-        return Err(Error::unsupported("operand 0", format!("it is {ty}, and is read where it is f32")));
+    if !among.contains(&ty.dtype) {
+        let names: Vec<&str> = among.iter().map(|dtype| dtype.name()).collect();
+        let why = format!("it is {ty}, and is read where it is one of {}", names.join(", "));
+        return Err(Error::unsupported("operand 0", why));
     }
     if ty.rank() == 0 {
         return Err(Error::invalid("operand 0", format!("it is {ty}, without features")));
@@ -58,9 +71,14 @@ fn features(walk: &mut Walk<'_, '_>, source: &SourceNode<'_, '_>) -> Result<Valu
     Ok(x)
 }
 
-/// The operand of a node, which must be f32 and have rows of features.
+/// The operand of a node, which must have rows of features, as f32.
 fn rows(walk: &mut Walk<'_, '_>, source: &SourceNode<'_, '_>) -> Result<Value, Error> {
     let x = features(walk, source)?;
+    in_rows(walk, x)
+}
+
+/// A value, which must have rows of features.
+fn in_rows(walk: &Walk<'_, '_>, x: Value) -> Result<Value, Error> {
     let ty = walk.graph.ty(x);
     if ty.rank() != 2 {
         return Err(Error::unsupported("operand 0", format!("it is {ty}, and is read where it has rows")));

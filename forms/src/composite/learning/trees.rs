@@ -81,9 +81,7 @@ impl Nodes {
 /// Trees, and what their leaves weigh, in attributes that begin so; gives how many results there are.
 fn trees(p: &mut Piece<'_>, [treeids, nodeids, ids, weights]: [&str; 4], least: i64) -> Option<i64> {
     let dtype = p.dtype()?;
-    if dtype != DType::F32 {
-        return None;
-    }
+    let are_double = dtype == DType::F64 && p.chance(0.7);
     let (rows, features, trees) = (p.count(1..=4), p.size(1..=4), p.size(least..=3));
     let results = p.size(least..=3);
     p.of(dtype, &[rows, features]);
@@ -96,29 +94,39 @@ fn trees(p: &mut Piece<'_>, [treeids, nodeids, ids, weights]: [&str; 4], least: 
     p.ints("nodes_treeids", &trees);
     p.ints("nodes_nodeids", &own);
     p.ints("nodes_featureids", &features);
-    p.floats("nodes_values", &values);
+    numbers(p, "nodes_values", are_double, &values);
     p.texts("nodes_modes", &modes);
     p.ints("nodes_truenodeids", &left);
     p.ints("nodes_falsenodeids", &right);
     missing(p, trees.len());
     // How often each is met says nothing of results.
     if p.chance(0.2) {
-        p.floats("nodes_hitrates", &vec![1.0; trees.len()]);
+        numbers(p, "nodes_hitrates", are_double, &vec![1.0; trees.len()]);
     }
     // The first leaves weigh for one result each, so that all do.
     let count = leaves.len() as i64;
     let of: Vec<i64> = (0..count).map(|at| if at < results { at } else { p.size(0..=results - 1) }).collect();
-    let numbers: Vec<f32> = (0..count).map(|_| p.size(-999..=999) as f32 / 250.0).collect();
+    let weighs: Vec<f32> = (0..count).map(|_| p.size(-999..=999) as f32 / 250.0).collect();
     p.ints(treeids, &leaves.iter().map(|leaf| leaf.0).collect::<Vec<_>>());
     p.ints(nodeids, &leaves.iter().map(|leaf| leaf.1).collect::<Vec<_>>());
     p.ints(ids, &of);
-    p.floats(weights, &numbers);
+    numbers(p, weights, are_double, &weighs);
     if p.chance(0.4) {
         let base = p.quarters(results);
-        p.floats("base_values", &base);
+        numbers(p, "base_values", are_double, &base);
     }
     p.word("post_transform", &["NONE", "SOFTMAX", "LOGISTIC"])?;
     Some(results)
+}
+
+/// Numbers of an attribute, in a list of f32 or a tensor of f64.
+fn numbers(p: &mut Piece<'_>, name: &str, are_double: bool, numbers: &[f32]) {
+    if are_double {
+        let all: Vec<f64> = numbers.iter().copied().map(f64::from).collect();
+        p.tensor(&format!("{name}_as_tensor"), DType::F64, &[all.len() as i64], &all);
+    } else {
+        p.floats(name, numbers);
+    }
 }
 
 /// For so many nodes, where a missing value leads.
