@@ -239,7 +239,8 @@ pub(super) fn ensemble(p: &mut Piece<'_>) -> Option<()> {
     }
     missing(p, lists.features.len());
     if p.chance(0.2) {
-        p.tensor("nodes_hitrates", dtype, &[decisions], &vec![1.0; lists.features.len()]);
+        // ONNX's own inference takes f32 alone, whatever the features are.
+        p.tensor("nodes_hitrates", DType::F32, &[decisions], &vec![1.0; lists.features.len()]);
     }
     Some(())
 }
