@@ -19,10 +19,13 @@ OPSETS = {"": 18, "ai.onnx.ml": 3}
 FEATURES = 6
 
 
-def data(classes):
-    """Points and what is to be said of them: numbers, or one of so many classes."""
+def data(classes, dtype):
+    """Points of a dtype and what is to be said of them: numbers, or one of so many classes. Integers are some, not 0 alone."""
     random = np.random.default_rng(0)
     x = random.normal(size=(120, FEATURES)).astype(np.float32)
+    if np.issubdtype(dtype, np.integer):
+        x *= 4
+    x = x.astype(dtype)
     y = x @ random.normal(size=FEATURES) + 0.1 * random.normal(size=len(x))
     if classes:
         y = np.digitize(y, np.quantile(y, np.linspace(0, 1, classes + 1)[1:-1]))
@@ -48,9 +51,16 @@ PIPELINES = {
 }
 
 
-def write(pipeline, classes, file):
+# Exported once more, for features of other dtypes. What is fitted to others, and is declared as of another type than its operators give, is not there.
+OTHERS = {
+    np.int64: ["scaler_logistic", "scaler_logistic_3", "poly_ridge", "normalizer_mlp", "forest", "forest_numbers", "svr"],
+    np.float64: ["scaler_logistic_3", "mlp", "forest", "kmeans"],
+}
+
+
+def write(pipeline, classes, dtype, file):
     """Fits a pipeline and exports it. A map of probabilities by class is no tensor, so there is none."""
-    x, y = data(classes)
+    x, y = data(classes, dtype)
     pipeline.fit(x, y)
     options = {"zipmap": False} if classes else None
     file.write_bytes(to_onnx(pipeline, x[:1], target_opset=OPSETS, options=options).SerializeToString(deterministic=True))
@@ -59,4 +69,8 @@ def write(pipeline, classes, file):
 def exports():
     """Names, and what writes each to a file."""
     for name, (classes, pipeline) in PIPELINES.items():
-        yield f"sklearn_{name}", partial(write, pipeline, classes)
+        yield f"sklearn_{name}", partial(write, pipeline, classes, np.float32)
+    for dtype, names in OTHERS.items():
+        for name in names:
+            classes, pipeline = PIPELINES[name]
+            yield f"sklearn_{name}_{np.dtype(dtype).name}", partial(write, pipeline, classes, dtype)
