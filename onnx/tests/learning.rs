@@ -286,3 +286,9 @@ fn operators_are_those_of_the_version_that_a_model_imports() {
     let taken = "n = Constant<value = int64[1] {0}>() y = ai.onnx.ml.ArrayFeatureExtractor(x, n)";
     assert!(why(3, "uint8[2, 3] x", taken).contains("it is u8"));
 }
+
+#[test]
+fn who_exported_maps_is_told_how_not_to() {
+    let why = why("y = ai.onnx.ml.ZipMap<classlabels_int64s = [0, 1]>(x)");
+    assert!(why.contains("maps") && why.contains("zipmap"), "{why}");
+}

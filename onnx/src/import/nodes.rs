@@ -74,12 +74,24 @@ fn add<'p>(walk: &mut Walk<'p, '_>, node: &'p Node, attributes: &[&AttributeProt
                     walk.context.is_written_out = true;
                     walk.written_out(node, |walk| form(walk, &source))
                 }
-                Some(None) => walk.written_out(node, |walk| {
-                    opaque::stand_in(walk, &source, "this program does not have it")
-                }),
+                Some(None) => {
+                    walk.written_out(node, |walk| opaque::stand_in(walk, &source, lacking(op_type)))
+                }
                 None => walk.written_out(node, |walk| opaque::stand_in(walk, &source, FOREIGN)),
             }
         }
+    }
+}
+
+/// Why an operator of a domain is not read of which others are.
+fn lacking(op_type: &str) -> &'static str {
+    match op_type {
+        "ZipMap" => {
+            "it makes maps, of which nothing can be compared (skl2onnx exports a classifier without it, given \
+             `options={'zipmap': False}`)"
+        }
+        "SVMClassifier" => "the standard does not say what becomes of the votes of pairs",
+        _ => "this program does not have it",
     }
 }
 

@@ -49,7 +49,7 @@ pub(super) fn stand_in<'p>(
         let known = types.as_ref().and_then(|types| types.get(i).cloned());
         let ty = walk.declared_type(output).or(known).ok_or_else(|| {
             let of = walk.frame.scope.name(output);
-            lack(&format!(", and the model does not declare what type its output `{of}` has"))
+            lack(&format!(", and the model does not declare its output `{of}` as a tensor of known sizes"))
         })?;
         results.push(Bound::Tensor(open(walk, &ty)?));
     }

@@ -139,14 +139,14 @@ fn missing(p: &mut Piece<'_>, nodes: usize) {
 
 /// The ways to put together what so many trees give for each of so many targets, the usual one first. Of targets that a row
 /// may get nothing for, nobody says what is the least.
-fn aggregates<T: Clone>(all: [T; 4], targets: i64) -> Vec<T> {
+fn aggregates<T: Clone>(all: &[T; 4], targets: i64) -> Vec<T> {
     all[..if targets == 1 { 4 } else { 2 }].to_vec()
 }
 
 pub(super) fn regressor(p: &mut Piece<'_>) -> Option<()> {
     let targets = trees(p, ["target_treeids", "target_nodeids", "target_ids", "target_weights"], 1)?;
     p.int("n_targets", targets);
-    p.word("aggregate_function", &aggregates(["SUM", "AVERAGE", "MIN", "MAX"], targets))?;
+    p.word("aggregate_function", &aggregates(&["SUM", "AVERAGE", "MIN", "MAX"], targets))?;
     Some(())
 }
 
@@ -230,7 +230,7 @@ pub(super) fn ensemble(p: &mut Piece<'_>) -> Option<()> {
         p.tensor("membership_values", dtype, &[lists.members.len() as i64], &lists.members);
     }
     if p.chance(0.5) {
-        let aggregate = p.choose(&aggregates([1, 0, 2, 3], targets))?;
+        let aggregate = p.choose(&aggregates(&[1, 0, 2, 3], targets))?;
         p.int("aggregate_function", aggregate);
     }
     if p.chance(0.4) {
