@@ -20,7 +20,7 @@ FEATURES = 6
 
 
 def data(classes, dtype):
-    """Points of a dtype and what is to be said of them: numbers, or one of so many classes. Integers are some, not 0 alone."""
+    """Points of a dtype and what is to be said of them: numbers, or one of so many classes. Integers are spread, so that not most are 0."""
     random = np.random.default_rng(0)
     x = random.normal(size=(120, FEATURES)).astype(np.float32)
     if np.issubdtype(dtype, np.integer):
@@ -51,7 +51,7 @@ PIPELINES = {
 }
 
 
-# Exported once more, for features of other dtypes. What is fitted to others, and is declared as of another type than its operators give, is not there.
+# Exported once more, for features of other dtypes. Those are left out whose export declares other types than its operators give.
 OTHERS = {
     np.int64: ["scaler_logistic", "scaler_logistic_3", "poly_ridge", "normalizer_mlp", "forest", "forest_numbers", "svr"],
     np.float64: ["scaler_logistic_3", "mlp", "forest", "kmeans"],

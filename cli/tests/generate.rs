@@ -186,8 +186,9 @@ fn interrupted_it_says_how_many_cases_are_whole() {
     let out = Scratch::new("gen-interrupted");
     let args = ["gen", "--quiet", "--json", "--count", "1000000", "--jobs", "2", "--out"];
     let mut command = Command::new(env!("CARGO_BIN_EXE_onnxsmith"));
-    let child = command.args(args).arg(&out.0).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    while !out.0.join("case-000002/model.onnx").exists() {
+    let mut child =
+        command.args(args).arg(&out.0).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    while !out.0.join("case-000002/model.onnx").exists() && child.try_wait().unwrap().is_none() {
         std::thread::sleep(Duration::from_millis(20));
     }
     assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());

@@ -45,10 +45,13 @@ pub(super) fn translation(op_type: &str) -> Option<Translation> {
     }
 }
 
+/// The dtypes of features of which operators compute in f32.
+const IN_F32: [DType; 3] = [DType::F32, DType::I64, DType::I32];
+
 /// The operand of a node, which must have an axis of features, as f32. Integers become such: what is made of them is. Of f64 the
 /// text does not say when it does.
 fn features(walk: &mut Walk<'_, '_>, source: &SourceNode<'_, '_>) -> Result<Value, Error> {
-    let x = features_of(walk, source, &[DType::F32, DType::I64, DType::I32])?;
+    let x = features_of(walk, source, &IN_F32)?;
     walk.cast(x, DType::F32)
 }
 

@@ -2,7 +2,7 @@
 
 use ir::{Attributes, DType, Value};
 
-use super::{constant, features, features_of, one};
+use super::{IN_F32, constant, features, features_of, one};
 use crate::Error;
 use crate::import::frame::Bound;
 use crate::import::given::GivenAttributes;
@@ -34,7 +34,7 @@ pub(super) fn scaler<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -
 
 /// Binarizer: 1 for what is above a threshold, and 0 for the rest.
 pub(super) fn binarizer<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result<(), Error> {
-    let x = features_of(walk, source, &[DType::F32, DType::I64, DType::I32])?;
+    let x = features_of(walk, source, &IN_F32)?;
     let dtype = walk.ty(x).dtype;
     let x = walk.cast(x, DType::F32)?;
     let given = GivenAttributes::of(source);
