@@ -227,6 +227,13 @@ pub enum Hazard {
         /// How many of its elements are not zero.
         nonzero: u64,
     },
+    /// No two indices of the operand may point to one place of the first operand.
+    Repeated {
+        /// The operand.
+        operand: usize,
+        /// The axis that they point into, each at its own place on the others; none where they are lists along the last axis.
+        axis: Option<usize>,
+    },
     /// All is defined, but of elements that are not between the bounds, both included, an accuracy profile promises nothing.
     Far {
         /// The operand.

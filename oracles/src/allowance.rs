@@ -160,7 +160,7 @@ pub fn may_be_undefined(model: &Model, evaluation: &Evaluation) -> bool {
             Hazard::Meeting { operand, value, .. } => {
                 may_be(operand, &|least, most| least <= value && value <= most)
             }
-            Hazard::Count { operand, .. } => may_be(operand, &|_, _| true),
+            Hazard::Count { operand, .. } | Hazard::Repeated { operand, .. } => may_be(operand, &|_, _| true),
             Hazard::Ties { .. } | Hazard::Far { .. } | Hazard::Always => false,
         })
     })

@@ -89,6 +89,7 @@ fn meet(columns: &[(usize, Operand, Numbers)], row: usize, hazards: &[Hazard]) -
         | Hazard::Outside { .. }
         | Hazard::Perhaps { .. }
         | Hazard::Count { .. }
+        | Hazard::Repeated { .. }
         | Hazard::Ties { .. }
         | Hazard::Far { .. }
         | Hazard::Always => false,
@@ -106,6 +107,7 @@ fn is_safe(column: &(usize, Operand, Numbers), row: usize, hazards: &[Hazard]) -
         Hazard::Meeting { .. }
         | Hazard::Perhaps { .. }
         | Hazard::Count { .. }
+        | Hazard::Repeated { .. }
         | Hazard::Ties { .. }
         | Hazard::Far { .. }
         | Hazard::Always => true,
@@ -121,6 +123,7 @@ fn domain(hazards: &[Hazard], position: usize) -> Vec<f64> {
         Hazard::Zero { .. }
         | Hazard::Meeting { .. }
         | Hazard::Count { .. }
+        | Hazard::Repeated { .. }
         | Hazard::Ties { .. }
         | Hazard::Always => None,
     });

@@ -43,7 +43,7 @@ const MOST_EDGES: usize = 8;
 const PLACES: usize = 200_000;
 
 /// The share of cases in which no profile may say less than on plain values.
-const PROMISED: f64 = 0.6;
+const PROMISED: f64 = 0.65;
 
 /// The edge that values were moved to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

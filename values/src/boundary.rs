@@ -100,6 +100,7 @@ pub(crate) fn aims(op: &Op, types: &[Option<&Type>], is_promised: bool) -> Aims 
         | Hazard::Meeting { .. }
         | Hazard::Perhaps { .. }
         | Hazard::Count { .. }
+        | Hazard::Repeated { .. }
         | Hazard::Ties { .. }
         | Hazard::Always => None,
     });

@@ -12,10 +12,11 @@ use ops::{Graph, Hazard, Model, Operator};
 use rand::seq::SliceRandom;
 use rand::{Rng, RngExt};
 
+use crate::places::Places;
 use crate::undefined::Results;
 
 /// Where the elements of a tensor may lie.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Range {
     pub low: f64,
     pub high: f64,
@@ -24,11 +25,19 @@ pub(crate) struct Range {
     pub simple: bool,
     /// How many of them are not 0, where that is asked for.
     pub nonzero: Option<u64>,
+    /// Of what no two may point to one place, if they are indices.
+    pub distinct: Option<Places>,
 }
 
 impl Range {
-    const ANY: Self =
-        Self { low: f64::NEG_INFINITY, high: f64::INFINITY, zero: true, simple: true, nonzero: None };
+    const ANY: Self = Self {
+        low: f64::NEG_INFINITY,
+        high: f64::INFINITY,
+        zero: true,
+        simple: true,
+        nonzero: None,
+        distinct: None,
+    };
 
     /// The range of a dtype's numbers. Most dtypes have 0 and numbers of both signs; a format of positive
     /// normals has neither 0 nor negative numbers.
@@ -42,7 +51,7 @@ impl Range {
     }
 
     /// The operand that a hazard is about, and the range of its elements in which the hazard does not occur.
-    fn without(hazard: &Hazard, asked: Results) -> Option<(usize, Self)> {
+    fn without(hazard: &Hazard, types: &[Option<&Type>], asked: Results) -> Option<(usize, Self)> {
         match *hazard {
             Hazard::Far { operand, low, high } if asked == Results::Promised => {
                 Some((operand, Self { low, high, ..Self::ANY }))
@@ -54,6 +63,11 @@ impl Range {
             Hazard::Ties { operand } => Some((operand, Self { simple: false, ..Self::ANY })),
             Hazard::Count { operand, nonzero } => {
                 Some((operand, Self { nonzero: Some(nonzero), ..Self::ANY }))
+            }
+            Hazard::Repeated { operand, axis } => {
+                let ty = |i: usize| types.get(i).copied().flatten();
+                let places = Places::of(ty(0)?, ty(operand)?, axis);
+                Some((operand, Self { distinct: Some(places), ..Self::ANY }))
             }
             // It depends on both, so that either may be as it likes at first.
             Hazard::Meeting { .. } | Hazard::Far { .. } | Hazard::Always => None,
@@ -67,12 +81,13 @@ impl Range {
             zero: self.zero && other.zero,
             simple: self.simple && other.simple,
             nonzero: self.nonzero.or(other.nonzero),
+            distinct: self.distinct.or(other.distinct),
             ..self
         };
         if low <= high { Self { low, high, ..both } } else { both }
     }
 
-    fn holds(self, v: f64) -> bool {
+    fn holds(&self, v: f64) -> bool {
         (self.low..=self.high).contains(&v) && (self.zero || v != 0.0)
     }
 }
@@ -97,7 +112,7 @@ pub(crate) fn ranges(model: &Model, free: &BTreeSet<NodeId>, asked: Results) -> 
     let mut functions: Vec<Vec<Option<Range>>> = Vec::new();
     for function in &model.functions {
         let inside = required(&function.body, &functions, asked);
-        functions.push(function.body.variables().map(|(id, ..)| inside.get(&id).copied()).collect());
+        functions.push(function.body.variables().map(|(id, ..)| inside.get(&id).cloned()).collect());
     }
     let mut all = required(&model.graph, &functions, asked);
     all.retain(|id, _| free.contains(id));
@@ -111,18 +126,18 @@ fn required(graph: &Graph, functions: &[Vec<Option<Range>>], asked: Results) -> 
         let wanted: Vec<(usize, Range)> = match &node.kind {
             NodeKind::Operator(op) => {
                 let types = graph.types(&node.inputs);
-                op.hazards(&types).iter().filter_map(|hazard| Range::without(hazard, asked)).collect()
+                op.hazards(&types).iter().filter_map(|hazard| Range::without(hazard, &types, asked)).collect()
             }
             NodeKind::Call(f) => {
                 let parameters = functions[f.0 as usize].iter().enumerate();
-                parameters.filter_map(|(i, range)| Some((i, (*range)?))).collect()
+                parameters.filter_map(|(i, range)| Some((i, range.clone()?))).collect()
             }
             _ => continue,
         };
         for (operand, range) in wanted {
             if let Some(value) = node.inputs.get(operand).copied().flatten() {
                 let so_far: &mut Range = all.entry(value.node).or_insert(Range::ANY);
-                *so_far = so_far.and(range);
+                *so_far = so_far.clone().and(range);
             }
         }
     }
@@ -131,10 +146,13 @@ fn required(graph: &Graph, functions: &[Vec<Option<Range>>], asked: Results) -> 
 
 /// A tensor drawn from a stream.
 pub(crate) fn tensor(ty: &Type, range: Option<&Range>, at: Stream, tamer: Tamer) -> Tensor {
-    let range = range.copied().unwrap_or(Range::ANY);
+    let range = range.cloned().unwrap_or(Range::ANY);
     let rng = &mut at.rng();
+    if let Some(indices) = range.distinct.as_ref().and_then(|places| places.indices(ty, rng)) {
+        return Tensor::from_i128_fn(ty, |i| indices[i]);
+    }
     let zero = range.zero && range.nonzero.is_none();
-    counted(elements(ty, Range { zero, ..range }, rng, tamer), &range, at)
+    counted(elements(ty, Range { zero, ..range.clone() }, rng, tamer), &range, at)
 }
 
 /// The tensor with as many elements that are not zero as its range asks for: some of them are zero then, or 1.
@@ -161,7 +179,7 @@ pub(crate) fn counted(tensor: Tensor, range: &Range, at: Stream) -> Tensor {
 }
 
 fn elements(ty: &Type, range: Range, rng: &mut impl Rng, tamer: Tamer) -> Tensor {
-    let range = range.and(Range::of(ty.dtype));
+    let range = &range.and(Range::of(ty.dtype));
     match ty.dtype.int_range() {
         None => {
             let continuous = rng.random_bool(0.5);
@@ -191,7 +209,7 @@ const MOST_SCALE: i32 = 10;
 const SPECIAL: [f64; 16] =
     [0.0, 1.0, -1.0, 2.0, -2.0, 0.5, -0.5, 3.0, -3.0, 1.5, -1.5, 4.0, 0.25, -0.25, 7.0, -0.0];
 
-fn real(rng: &mut impl Rng, dtype: DType, range: Range, tamer: Tamer, continuous: bool, scale: f64) -> f64 {
+fn real(rng: &mut impl Rng, dtype: DType, range: &Range, tamer: Tamer, continuous: bool, scale: f64) -> f64 {
     let (low, high) = match tamer {
         Tamer::Not => (-4.0 * scale, 4.0 * scale),
         Tamer::Small => (-1.0, 1.0),
@@ -216,7 +234,7 @@ fn real(rng: &mut impl Rng, dtype: DType, range: Range, tamer: Tamer, continuous
     others.into_iter().find(|&v| range.holds(v)).unwrap_or(high)
 }
 
-fn integer(rng: &mut impl Rng, (least, most): (i128, i128), range: Range, tamer: Tamer, wild: bool) -> i128 {
+fn integer(rng: &mut impl Rng, (least, most): (i128, i128), range: &Range, tamer: Tamer, wild: bool) -> i128 {
     let clamped = |v: f64| (v as i128).clamp(least, most);
     let (from, to) = (clamped(range.low.ceil()), clamped(range.high.floor()));
     if wild && rng.random_bool(0.3) {
@@ -257,11 +275,11 @@ fn of_any_width(rng: &mut impl Rng, from: i128, to: i128) -> i128 {
 
 /// The usual bounds within these.
 pub(crate) fn stretch(low: f64, high: f64) -> (f64, f64) {
-    overlap(Range { low, high, ..Range::ANY }, -4.0, 4.0)
+    overlap(&Range { low, high, ..Range::ANY }, -4.0, 4.0)
 }
 
 /// The usual bounds inside the range; if none of them are, a stretch at the end of it that is nearer to them.
-fn overlap(range: Range, low: f64, high: f64) -> (f64, f64) {
+fn overlap(range: &Range, low: f64, high: f64) -> (f64, f64) {
     let inside = (low.max(range.low), high.min(range.high));
     if inside.0 < inside.1 {
         return inside;
@@ -277,10 +295,10 @@ mod tests {
 
     use super::*;
 
-    fn drawn(dtype: DType, range: Range) -> Vec<f64> {
+    fn drawn(dtype: DType, range: &Range) -> Vec<f64> {
         let ty = Type::new(dtype, [64]);
         let tamers = [Tamer::Not, Tamer::Small, Tamer::Positive, Tamer::Negative, Tamer::Tiny];
-        let one = |i: u64| tensor(&ty, Some(&range), Stream::new(i), tamers[i as usize % 5]).to_f64s();
+        let one = |i: u64| tensor(&ty, Some(range), Stream::new(i), tamers[i as usize % 5]).to_f64s();
         (0..64).flat_map(one).collect()
     }
 
@@ -288,8 +306,8 @@ mod tests {
     fn values_keep_to_their_range() {
         let not_zero = Range { zero: false, ..Range::ANY };
         for dtype in DTypes::IR13.iter() {
-            for range in [
-                not_zero,
+            for range in &[
+                not_zero.clone(),
                 Range { low: 0.0, high: 3.0, ..Range::ANY },
                 Range { low: 1.0, ..Range::ANY },
                 Range { low: 9.0, high: 20.0, ..Range::ANY },
@@ -322,7 +340,7 @@ mod tests {
         let rng = &mut Stream::new(0).rng();
         for scale in [-MOST_SCALE, -7, 0, MOST_SCALE].map(|k| 2f64.powi(k)) {
             let all: Vec<f64> =
-                (0..200).map(|_| real(rng, DType::F32, range, Tamer::Not, true, scale)).collect();
+                (0..200).map(|_| real(rng, DType::F32, &range, Tamer::Not, true, scale)).collect();
             let as_large = all.iter().filter(|v| (scale / 16.0..=4.0 * scale).contains(&v.abs())).count();
             assert!(as_large > 180, "{as_large} of 200 at {scale}");
         }
@@ -330,7 +348,7 @@ mod tests {
 
     #[test]
     fn values_are_of_both_kinds() {
-        let all = drawn(DType::F32, Range::ANY);
+        let all = drawn(DType::F32, &Range::ANY);
         let whole = all.iter().filter(|v| v.fract() == 0.0).count();
         assert!(whole > all.len() / 20 && whole < all.len() / 2);
         assert!(all.iter().any(|v| v.is_sign_negative() && *v == 0.0));

@@ -28,7 +28,7 @@
 //! | [`adversarial`] | values moved to boundaries of some operators' domains |
 //! | [`boundary`] | which values those are |
 //! | `decided` | how much a profile leaves open |
-//! | `draw` | a first draw, within the domains of what reads it |
+//! | `draw`, `places` | a first draw, within the domains of what reads it |
 //! | `undefined`, `watch` | is everything defined? |
 //! | `repair`, `invert` | making it so: along gradients, or by pulling wanted numbers back to the inputs |
 //! | [`trace`] | the number system of numbers that know where they come from |
@@ -44,6 +44,7 @@ mod draw;
 pub mod found;
 mod invert;
 pub mod origin;
+mod places;
 mod repair;
 pub mod replace;
 pub mod search;

@@ -50,7 +50,7 @@ impl Wish {
             | Hazard::Far { operand, low, high } => Some((operand, Self::Between(low, high))),
             Hazard::Zero { operand } => Some((operand, Self::Not(0.0))),
             Hazard::Meeting { other, met, .. } => Some((other, Self::Not(met))),
-            Hazard::Count { .. } | Hazard::Ties { .. } | Hazard::Always => None,
+            Hazard::Count { .. } | Hazard::Repeated { .. } | Hazard::Ties { .. } | Hazard::Always => None,
         }
     }
 
@@ -219,7 +219,7 @@ fn is_asked(v: &Visit<'_, Plain<'_>>, hazard: &Hazard, is_undefined: bool, asked
         // An undefined result shows by itself; what does not meet is defined.
         Hazard::Perhaps { .. } => is_undefined,
         Hazard::Meeting { operand, value, other, met } => meet(v, (operand, value), (other, met)),
-        Hazard::Count { .. } | Hazard::Ties { .. } | Hazard::Always => false,
+        Hazard::Count { .. } | Hazard::Repeated { .. } | Hazard::Ties { .. } | Hazard::Always => false,
     }
 }
 
@@ -234,8 +234,12 @@ fn undefined_at(
         Data::Int(_) => false,
     };
     // What is searched for is finite: an infinite operand is a constant of the model's own, such as the mask of an
-    // attention, or comes from one.
-    let is_inherited = LazyCell::new(|| v.operands.iter().flatten().any(|data| is_infinite(data)));
+    // attention, or comes from one. What is made of no elements, such as the least of none, is what it is.
+    let is_inherited = LazyCell::new(|| {
+        let mut operands = v.operands.iter().flatten().peekable();
+        let is_of_none = operands.peek().is_some_and(|data| data.shape().contains(&0));
+        is_of_none || operands.any(|data| is_infinite(data))
+    });
     let infinite = |data: &Data<Plain<'_>>| match data {
         Data::Real(a) if asked != Results::Any => {
             a.iter().filter(|x| x.is_nan() || (x.is_infinite() && !*is_inherited)).count()

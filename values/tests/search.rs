@@ -33,6 +33,10 @@ fn model(mut graph: Graph, output: Value) -> Model {
     Model::new(22, graph)
 }
 
+fn model_of(text: &str) -> Model {
+    text.parse().expect("the text is a model's")
+}
+
 fn search(model: &Model, seed: u64) -> onnxsmith_values::FoundValues {
     let constants: Vec<_> = model.graph.iter().map(|(id, _)| id).collect();
     find_values(model, &constants, Stream::new(seed), Budget::default()).unwrap()
@@ -185,6 +189,50 @@ fn most_random_graphs_need_few_runs() {
     println!("{defined} of 300 defined, {at_once} at once, {runs} runs");
     assert!(defined >= 285, "{defined} of 300");
     assert!(runs < 300 * 10, "{runs} runs");
+}
+
+#[test]
+fn every_place_gets_its_update_at_once() {
+    // As many updates as there are places, of which none may be given twice, and a float that has to be 0.
+    let model = model_of(
+        "onnxsmith 1 opset 25
+        graph {
+          %0: bool[4, 4, 4] = variable \"x0\"
+          %1: i64[4, 4, 4] = variable \"x1\"
+          %2: f32[4, 3, 2] = variable \"x2\"
+          %3: i64[4, 3, 2, 3] = variable \"x3\"
+          %4: f32[7] = variable \"x4\"
+          %5: f32[] = variable \"x5\"
+          %6: f8e5m2[] = variable \"x6\"
+          %7: bool[4, 4, 4] = ScatterElements(%0, %1, %0) {axis = 1, reduction = \"none\"}
+          %8: f32[4, 3, 2] = ScatterND(%2, %3, %2) {reduction = \"none\"}
+          %9: f8e5m2[7] = QuantizeLinear(%4, %5, %6) {axis = 1, block_size = 0, precision = f32}
+          return \"y7\" = %7, \"y8\" = %8, \"y9\" = %9
+        }",
+    );
+    for seed in 0..20 {
+        let found = search(&model, seed);
+        assert!(found.all_defined && found.runs == 1, "seed {seed} after {} runs", found.runs);
+    }
+}
+
+#[test]
+fn the_least_of_none_is_no_fault_and_what_becomes_of_it_is() {
+    let of = |read: &str| {
+        model_of(&format!(
+            "onnxsmith 1 opset 25
+            graph {{
+              %0: f32[0] = variable \"x0\"
+              %1: f32[1] = ReduceMin(%0) {{axes = [0], keepdims = 1, noop_with_empty_axes = 0}}
+              %2: f32[1] = {read}
+              return \"y\" = %2
+            }}"
+        ))
+    };
+    assert!(search(&of("Abs(%1)"), 0).all_defined);
+    // ∞ - ∞ is NaN whatever the inputs are, and there is nothing to look for.
+    let found = search(&of("Sub(%1, %1)"), 0);
+    assert!(!found.all_defined && found.runs <= 4, "{} runs", found.runs);
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! How good value search is. What measures it is an example of `interp`, so that it is built with what it needs and
+//! How good value search is. What measures it is an example of `values`, so that it is built with what it needs and
 //! optimised, as what it is to tell the time of.
 
 use std::process::Command;
@@ -17,7 +17,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
         "--quiet",
         "--release",
         "--package",
-        "onnxsmith-interp",
+        "onnxsmith-values",
         "--example",
         "values",
         "--",

@@ -64,7 +64,9 @@ impl Operator for BitCast {
     fn hazards(&self, x: &[Option<&Type>]) -> Vec<Hazard> {
         match x[0].map(|x| x.dtype) {
             Some(from) if self.to == DType::Bool && from != DType::Bool => {
-                vec![Hazard::Outside { operand: 0, low: 0.0, high: 1.0 }]
+                let of_bits =
+                    |bits: i128| if from.is_float() { plain::decoded(from, bits) } else { bits as f64 };
+                vec![Hazard::Outside { operand: 0, low: of_bits(0), high: of_bits(1) }]
             }
             _ => Vec::new(),
         }
@@ -108,6 +110,9 @@ mod tests {
             BitCast(i8[2] {-1, -128}) {to = u8} = u8[2] {255, 128}
             BitCast(f64[1] {2}) {to = i64} = i64[1] {4611686018427387904}
             BitCast(f32[1] {1}) {to = f16} is refused
+            // Whatever 0 and 1 as bits are.
+            BitCast(i8[2]) {to = bool} has the hazards [Outside { operand: 0, low: 0.0, high: 1.0 }]
+            BitCast(f8e5m2[2]) {to = bool} has the hazards [Outside { operand: 0, low: 0.0, high: 1.52587890625e-5 }]
         ";
     }
 

@@ -85,11 +85,22 @@ impl Reduction {
         Facts { since: self.since(), ..Facts::calculates(cost, Batch::Together, None, edges) }
     }
 
-    /// The hazards of an index out of range, and those of a use that is undefined in any case.
-    pub(super) fn hazards(self, x: &[Option<&Type>], places: u64, out_of_range: Vec<Hazard>) -> Vec<Hazard> {
+    /// The hazards of an index out of range, those of one that is there twice, along an axis or in lists, and those of a use
+    /// that is undefined in any case.
+    pub(super) fn hazards(
+        self,
+        x: &[Option<&Type>],
+        places: u64,
+        out_of_range: Vec<Hazard>,
+        axis: Option<usize>,
+    ) -> Vec<Hazard> {
         let [Some(data), _, Some(updates)] = x else { return out_of_range };
-        let is_undefined = self.is_undefined(data.dtype, operator::elements(updates), places);
-        out_of_range.into_iter().chain(is_undefined.then_some(Hazard::Always)).collect()
+        let more = if self.is_undefined(data.dtype, operator::elements(updates), places) {
+            Some(Hazard::Always)
+        } else {
+            (self == Self::None).then_some(Hazard::Repeated { operand: 1, axis })
+        };
+        out_of_range.into_iter().chain(more).collect()
     }
 
     /// The first operand with each element combined with the updates that lead to it.

@@ -65,7 +65,7 @@ impl Operator for ScatterElements {
         // Where there is a lane, it has this many places for its updates.
         let lane = rule::accepted(rule::axis(self.axis, data.rank()));
         let places = if indices.shape[lane] > data.shape[lane] { 0 } else { u64::MAX };
-        self.reduction.hazards(x, places, in_range(x, self.axis))
+        self.reduction.hazards(x, places, in_range(x, self.axis), Some(lane))
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
@@ -82,7 +82,7 @@ tables! {
     ";
     more_updates_than_places_and_sums_of_truth_are_undefined: "
         ScatterElements(f32[2], i64[3], f32[3]) has the hazards [Outside { operand: 1, low: -2.0, high: 1.0 }, Always]
-        ScatterElements(bool[2], i64[2], bool[2]) has the hazards [Outside { operand: 1, low: -2.0, high: 1.0 }]
+        ScatterElements(bool[2], i64[2], bool[2]) has the hazards [Outside { operand: 1, low: -2.0, high: 1.0 }, Repeated { operand: 1, axis: Some(0) }]
         ScatterElements(f32[2], i64[3], f32[3]) {reduction = 'add'} has the hazards [Outside { operand: 1, low: -2.0, high: 1.0 }]
         ScatterElements(bool[2], i64[1], bool[1]) {reduction = 'max'} has the hazards [Outside { operand: 1, low: -2.0, high: 1.0 }, Always]
     ";

@@ -68,7 +68,13 @@ impl Operator for ScatterNd {
 
     fn hazards(&self, x: &[Option<&Type>]) -> Vec<Hazard> {
         let places = x[0].map_or(0, operator::elements);
-        self.reduction.hazards(x, places, lists_in_range(x, 0))
+        // Lists that are all different need more than the smallest axis has, and where there is a result it tells.
+        let shows = places > 0 && self.reduction == Reduction::None;
+        let out_of_range = lists_in_range(x, 0).into_iter().map(|hazard| match hazard {
+            Hazard::Outside { operand, low, high } if shows => Hazard::Perhaps { operand, low, high },
+            other => other,
+        });
+        self.reduction.hazards(x, places, out_of_range.collect(), None)
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
@@ -86,5 +92,11 @@ tables! {
         x = f32[2, 2, 2] {0, 0, 0, 0, 0, 0, 0, 0}; to = i64[1, 2, 2] {0, 1, -1, 0}; updates = f32[1, 2, 2] {1, 2, 3, 4}
         ScatterND(x, to, updates) {reduction = 'add'} = f32[2, 2, 2] {0, 0, 1, 2, 3, 4, 0, 0}
         ScatterND(x, to, f32[1, 2] {1, 2}) {reduction = 'add'} is refused
+    ";
+    lists_that_are_all_different_may_need_every_index: "
+        ScatterND(f32[4, 2], i64[8, 2], f32[8]) has the hazards [Perhaps { operand: 1, low: -2.0, high: 1.0 }, Repeated { operand: 1, axis: None }]
+        ScatterND(f32[4, 2], i64[9, 2], f32[9]) has the hazards [Perhaps { operand: 1, low: -2.0, high: 1.0 }, Always]
+        ScatterND(f32[4, 2], i64[8, 2], f32[8]) {reduction = 'max'} has the hazards [Outside { operand: 1, low: -2.0, high: 1.0 }]
+        ScatterND(f32[4, 2, 0], i64[1, 2], f32[1, 0]) has the hazards [Outside { operand: 1, low: -2.0, high: 1.0 }, Repeated { operand: 1, axis: None }]
     ";
 }

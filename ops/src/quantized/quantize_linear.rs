@@ -172,7 +172,9 @@ impl Operator for QuantizeLinear {
             low: format.min_normal(),
             high: format.max_finite(),
         };
-        scale.map(positive).into_iter().collect()
+        let has_none = operator::dtype(x, 2).is_some_and(DType::is_float);
+        let zero = has_none.then_some(Hazard::Outside { operand: 2, low: 0.0, high: 0.0 });
+        scale.map(positive).into_iter().chain(zero).collect()
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
@@ -246,6 +248,7 @@ tables! {
         QuantizeLinear(wide, one) {output_dtype = f8e4m3fn} = f8e4m3fn[2] {448, -3.25}
         QuantizeLinear(wide, one) {output_dtype = f8e5m2, saturate = 0} = f8e5m2[2] {inf, -3.5}
         QuantizeLinear(wide, one, f8e5m2[1] {0}) = f8e5m2[2] {57344, -3.5}
+        QuantizeLinear(f64[2], f8e8m0[], f8e5m2[]) {precision = f32} has the hazards [Outside { operand: 1, low: 5.877471754111438e-39, high: 1.7014118346046923e38 }, Outside { operand: 2, low: 0.0, high: 0.0 }]
     ";
     powers_of_two_are_scales_where_it_is_said_what_is_divided_in: "
         x = f32[2] {3, -5}; scale = f8e8m0[] {0.5}
