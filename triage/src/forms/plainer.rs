@@ -22,6 +22,12 @@ pub(super) struct Plainer {
 
 /// All of them.
 pub(super) const PLAINER: &[Plainer] = &[
+    // Nothing else changes with it, where a parameter that is computed from one would be written in its place.
+    Plainer {
+        form: ProgramForm::Sparse,
+        without: |program, _| program.without_sparse_initializers(),
+        about: |program, _| program.first_sparse_initializer(),
+    },
     Plainer { form: ProgramForm::Sizes, without: with_sizes, about: |p, inputs| open_input(p, inputs) },
     Plainer { form: ProgramForm::Types, without: with_types, about: |p, _| p.undeclared().first().copied() },
     Plainer {
@@ -46,11 +52,6 @@ pub(super) const PLAINER: &[Plainer] = &[
             let at = program.main.body.nodes.iter().position(|node| node.rest.op_type() == "Constant")?;
             gives(program, at)
         },
-    },
-    Plainer {
-        form: ProgramForm::Sparse,
-        without: |program, _| program.without_sparse_initializers(),
-        about: |program, _| program.first_sparse_initializer(),
     },
     Plainer {
         form: ProgramForm::Functions,
