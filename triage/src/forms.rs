@@ -258,12 +258,25 @@ impl<'p> Forms<'p> {
                 let side = if self.side(held)? { "then_branch" } else { "else_branch" };
                 Some((ProgramForm::If, self.program.with_side(way, *at, side)?))
             }
-            "Loop" => {
-                Some((ProgramForm::Loop, self.program.with_iterations(way, *at, self.iterations(held)?)?))
+            "Loop" => Some((ProgramForm::Loop, self.with_iterations(held, self.iterations(held)?)?)),
+            "Scan" => {
+                let type_of = |value| self.type_in(way, value);
+                let program = self.program.with_slices(way, *at, self.iterations(held)?, &type_of)?;
+                Some((ProgramForm::Scan, program))
             }
-            "Scan" => Some((ProgramForm::Scan, self.program.with_slices(way, *at, self.iterations(held)?)?)),
             _ => None,
         }
+    }
+
+    /// The program with so many iterations of a Loop in its place.
+    fn with_iterations(&self, held: &Held, iterations: usize) -> Option<Program> {
+        let type_of = |value| self.type_in(&held.way, value);
+        self.program.with_iterations(&held.way, held.at, iterations, &type_of)
+    }
+
+    /// The type of a value where it can be looked at: of the main graph.
+    fn type_in(&self, way: &Way, value: ValueId) -> Option<Type> {
+        way.is_empty().then(|| self.type_of(value)).flatten()
     }
 
     /// For each operator that has computed operands where this program has attributes, the program with constants for these.
@@ -295,7 +308,7 @@ impl<'p> Forms<'p> {
         for held in held(self.program).iter().filter(|held| held.op_type == "Loop") {
             let iterations = self.iterations(held).unwrap_or(0);
             if iterations > 0 {
-                all.extend(self.program.with_iterations(&held.way, held.at, 0));
+                all.extend(self.with_iterations(held, 0));
             }
             let counts: BTreeSet<usize> = [1, iterations / 2, iterations.saturating_sub(1)].into();
             let counts = counts.into_iter().filter(|count| (1..iterations).contains(count));

@@ -75,8 +75,15 @@ impl Program {
         Some(program)
     }
 
-    /// The program with so many iterations of a Loop in its place.
-    pub fn with_iterations(&self, way: &Way, at: usize, iterations: usize) -> Option<Self> {
+    /// The program with so many iterations of a Loop in its place. Where nothing piles up and the body does not say of what
+    /// type it would be, `type_of` is asked for that of what the Loop gives.
+    pub fn with_iterations(
+        &self,
+        way: &Way,
+        at: usize,
+        iterations: usize,
+        type_of: &dyn Fn(ValueId) -> Option<Type>,
+    ) -> Option<Self> {
         let mut program = self.clone();
         let node = program.body(way)?.nodes.get(at)?.clone();
         let held = node.attributes.iter().find(|a| a.rest.name() == "body")?.body.clone()?;
@@ -97,9 +104,10 @@ impl Program {
             state = results.by_ref().take(carried).collect();
             piles.iter_mut().zip(results).for_each(|(pile, piece)| pile.push(piece));
         }
-        for (pile, port) in piles.iter().zip(&held.outputs[1 + carried..]) {
+        for (i, (pile, port)) in piles.iter().zip(&held.outputs[1 + carried..]).enumerate() {
+            let given = || type_of(node.outputs.get(carried + i).copied().flatten()?);
             state.push(match &pile[..] {
-                [] => program.main.nothing_of(port, 0, &mut initializers)?,
+                [] => program.main.nothing_of(port, 0, given, &mut initializers)?,
                 pile => program.main.stack(pile, 0, &mut nodes, &mut initializers)?,
             });
         }
@@ -317,18 +325,23 @@ impl Scope {
         Some(all)
     }
 
-    /// A constant for no pieces along a new axis; `None` where the body does not say of what type they would be.
+    /// A constant for no pieces along a new axis, of the type that the body says of one, or else of the one that is given.
     pub(super) fn nothing_of(
         &mut self,
         port: &Port,
         axis: i64,
+        given: impl FnOnce() -> Option<Type>,
         initializers: &mut Vec<Initializer>,
     ) -> Option<ValueId> {
-        let mut ty = crate::import::declared_type(&port.declared)?;
-        let rank = ty.rank() as i64;
-        let axis = usize::try_from(if axis < 0 { axis + rank + 1 } else { axis }).ok()?;
-        (axis <= ty.rank()).then(|| ty.shape.insert(axis, 0))?;
-        ty.is_countable().then(|| self.constant("nothing", &Tensor::zeros(&ty), initializers))
+        let said = || {
+            let mut ty = crate::import::declared_type(&port.declared)?;
+            let rank = ty.rank() as i64;
+            let axis = usize::try_from(if axis < 0 { axis + rank + 1 } else { axis }).ok()?;
+            (axis <= ty.rank()).then(|| ty.shape.insert(axis, 0))?;
+            ty.is_countable().then_some(ty)
+        };
+        let ty = said().or_else(given)?;
+        Some(self.constant("nothing", &Tensor::zeros(&ty), initializers))
     }
 
     /// A body once more, with new values for all that it defines and does not find in `bound`.

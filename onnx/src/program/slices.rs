@@ -2,14 +2,20 @@
 
 use std::collections::HashMap;
 
-use ir::DType;
+use ir::{DType, Type};
 
 use super::edit::Way;
 use super::{Node, Program, ValueId};
 
 impl Program {
     /// The program with the body of a Scan for so many slices in its place.
-    pub fn with_slices(&self, way: &Way, at: usize, slices: usize) -> Option<Self> {
+    pub fn with_slices(
+        &self,
+        way: &Way,
+        at: usize,
+        slices: usize,
+        type_of: &dyn Fn(ValueId) -> Option<Type>,
+    ) -> Option<Self> {
         let mut program = self.clone();
         let node = program.body(way)?.nodes.get(at)?.clone();
         let held = node.attributes.iter().find(|a| a.rest.name() == "body")?.body.clone()?;
@@ -47,8 +53,9 @@ impl Program {
                 pile.reverse();
             }
             let axis = list("scan_output_axes", i);
+            let given = || type_of(node.outputs.get(states + i).copied().flatten()?);
             state.push(match &pile[..] {
-                [] => program.main.nothing_of(&held.outputs[states + i], axis, &mut initializers)?,
+                [] => program.main.nothing_of(&held.outputs[states + i], axis, given, &mut initializers)?,
                 pile => program.main.stack(pile, axis, &mut nodes, &mut initializers)?,
             });
         }

@@ -30,7 +30,7 @@ fn a_side_in_place_of_an_if_computes_the_same() {
 #[test]
 fn iterations_in_place_of_a_loop_compute_the_same() {
     let inputs = [("x", floats(&[1.0, 0.5])), ("n", whole(2)), ("c", truth(true))];
-    let unrolled = edited(&doubling(), |program| program.with_iterations(&vec![], 0, 2));
+    let unrolled = edited(&doubling(), |program| program.with_iterations(&vec![], 0, 2, &|_| None));
     assert!(!op_types(&unrolled).contains(&"Loop"));
     assert_eq!(run(&unrolled, &inputs), run(&doubling(), &inputs));
     let fewer = edited(&doubling(), |program| program.with_count(&vec![], 0, 1));
@@ -48,12 +48,26 @@ g (float[2] x, float[0, 2] none) => (float[0, 2] y, float[2, 0] z) {
 }
 "#;
     let program = Program::from_text(text).expect("a program");
-    let program = program.with_iterations(&vec![], 1, 0).expect("a loop");
+    let program = program.with_iterations(&vec![], 1, 0, &|_| None).expect("a loop");
     let at = program.main.body.nodes.iter().position(|node| node.rest.op_type() == "Scan").expect("a scan");
-    let model = program.with_slices(&vec![], at, 0).expect("a scan").pruned().write();
+    let model = program.with_slices(&vec![], at, 0, &|_| None).expect("a scan").pruned().write();
     assert_eq!(op_types(&model), ["Identity", "Identity"]);
     let inputs = [("x", floats(&[1.0, 2.0])), ("none", Tensor::zeros(&Type::new(DType::F32, [0, 2])))];
     assert_eq!(run(&model, &inputs), [Vec::<f64>::new(), Vec::new()]);
+}
+
+#[test]
+fn what_nothing_has_piled_up_in_is_as_it_is_known_where_the_body_says_no_sizes() {
+    let text = r#"<ir_version: 8, opset_import: ["" : 17]>
+g (float[0, 2] none) => (float[0, 2] y) {
+    y = Scan (none) <num_scan_inputs = 1, body = b (float[n] s) => (float[m] t) { t = Neg(s) }>
+}
+"#;
+    let program = Program::from_text(text).expect("a program");
+    assert_eq!(program.with_slices(&vec![], 0, 0, &|_| None), None);
+    let known = |_| Some(Type::new(DType::F32, [0, 2]));
+    let model = program.with_slices(&vec![], 0, 0, &known).expect("a scan").pruned().write();
+    assert_eq!(op_types(&model), ["Identity"]);
 }
 
 #[test]
