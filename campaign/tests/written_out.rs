@@ -124,6 +124,38 @@ fn a_form_of_a_constant_is_named_and_not_the_operator_that_reads_it() {
     assert_eq!(named.collect::<Vec<_>>(), [form], "{failures:?}");
 }
 
+/// How often is computed from a constant.
+const REPEATED: &str = r#"<ir_version: 11, opset_import: ["" : 21]>
+repeated (float[2] x) => (y) <int64[1] n = {-2}> {
+    m = Abs(n)
+    t = Tile(x, m)
+    y = Neg(t)
+}"#;
+
+/// Where a constant is sparse, signs are kept.
+fn kept_by_sparse(program: &Program) -> Option<Program> {
+    program.first_sparse_initializer()?;
+    let mut program = program.clone();
+    let sign = program.main.body.nodes.iter_mut().find(|node| node.rest.op_type() == "Neg")?;
+    sign.rest.op_type = Some("Identity".to_owned());
+    Some(program)
+}
+
+#[test]
+fn a_form_of_a_constant_is_named_and_not_the_parameter_that_is_computed_from_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("case");
+    let dense = Program::read(text::parse(REPEATED).unwrap()).unwrap();
+    let dense = dense.without_tensor_fields(|_| true).unwrap();
+    let sparse = dense.with_sparse_initializers(|_| Some(Indices::Linear)).unwrap();
+    let x = Tensor::from_f64_fn(&Type::new(DType::F32, [2]), |i| i as f64 + 1.0);
+    case_of(&path, &sparse.write(), &[("x", x.into())]);
+    let failures = not_passing(&path, kept_by_sparse);
+    let named = failures.iter().filter_map(|failure| failure.signatures.first());
+    let form = "interp | form sparse initializer f32 dense in context | mismatch gross";
+    assert_eq!(named.collect::<Vec<_>>(), [form], "{failures:?}");
+}
+
 #[test]
 fn an_operator_is_judged_alone_where_it_is_written_out_or_the_model_cannot_be_run() {
     let folder = tempfile::tempdir().unwrap();
