@@ -217,6 +217,28 @@ fn every_place_gets_its_update_at_once() {
 }
 
 #[test]
+fn a_list_of_indices_out_of_range_is_seen_whatever_it_updates() {
+    for dtype in [DType::F32, DType::I32, DType::Bool] {
+        let model = model_of(&format!(
+            "onnxsmith 1 opset 25
+            graph {{
+              %0: {dtype}[4, 3] = variable \"x0\"
+              %1: i64[2, 2] = variable \"x1\"
+              %2: {dtype}[2] = variable \"x2\"
+              %3: {dtype}[4, 3] = ScatterND(%0, %1, %2) {{reduction = \"none\"}}
+              return \"y\" = %3
+            }}"
+        ));
+        let mut found = search(&model, 0);
+        assert_eq!(first_undefined(&model, &found.tensors), Ok(None), "{dtype}");
+        let (indices, ..) = model.graph.variables().nth(1).unwrap();
+        let ty = Type::new(DType::I64, [2, 2]);
+        found.tensors.insert(indices, Arc::new(Tensor::from_i128_fn(&ty, |i| [3, 2, 4, 0][i])));
+        assert!(matches!(first_undefined(&model, &found.tensors), Ok(Some(_))), "{dtype}");
+    }
+}
+
+#[test]
 fn the_least_of_none_is_no_fault_and_what_becomes_of_it_is() {
     let of = |read: &str| {
         model_of(&format!(

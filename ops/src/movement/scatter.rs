@@ -115,7 +115,8 @@ impl Reduction {
             (Data::Int(x), Data::Int(updates)) => Data::Int(match places {
                 Pointed::At(places) => combined(x, updates, places, |x, updates| self.int(a, x, updates)),
                 Pointed::Unknown => x.mapv(|_| a.unknown_int()),
-                Pointed::Undefined => x.mapv(|_| a.undefined_int()),
+                // Each by itself: other indices help, which a search has to see.
+                Pointed::Undefined => x.mapv(|x| a.exact([x], |_| None)),
             }),
             (Data::Real(_), Data::Int(_)) | (Data::Int(_), Data::Real(_)) => {
                 unreachable!("the type rule makes the updates have the dtype of what is updated")
