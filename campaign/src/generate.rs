@@ -266,8 +266,8 @@ fn defined(maker: &Maker<'_>, profile: &Profile, mut case: Case) -> Result<(Made
         let inputs = case::tensors(&case.inputs);
         let evaluation = interp::evaluate(&case.model, &inputs, profile, Taps::Outputs)
             .map_err(|cause| CorpusError::Reference { index, cause })?;
-        if evaluation.is_defined() || draws == REDRAWS {
-            let is_defined = case.all_defined && evaluation.is_defined();
+        if evaluation.is_defined || draws == REDRAWS {
+            let is_defined = case.all_defined && evaluation.is_defined;
             return Ok((Made { case, is_defined, is_redrawn: draws > 0 }, evaluation));
         }
         let stream = maker.stream(index).child("again").at(draws);

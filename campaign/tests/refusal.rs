@@ -17,7 +17,7 @@ use ops::{Model, Op};
 use oracles::{Verdict, Why};
 use triage::allowance::Exam;
 use triage::blame::Suspect;
-use verdict::{examined, verdict};
+use verdict::{evaluated, examined, verdict};
 
 /// Our CPU kernels, but some nodes are refused, with these words.
 struct Refusing(fn(&Op, &[Option<&Tensor>]) -> Option<&'static str>);
@@ -111,4 +111,32 @@ graph {
     assert_eq!(concluded(by_zero_and_no_neg), Verdict::Incomparable(Why::Undefined));
     let likewise = concluded(by_zero_and_neg_likewise);
     assert!(matches!(&likewise, Verdict::Bug(finding) if finding.is_refusal()), "{likewise:?}");
+}
+
+#[test]
+fn what_is_undefined_may_be_refused_where_no_output_depends_on_it() {
+    let text = r#"onnxsmith 1 opset 21
+graph {
+  %0: i64[2] = variable "x"
+  %1: i64[2] = Div(%0, %0)
+  %2: i64[2] = Neg(%0)
+  %3: bool[2] = Equal(%0, %2)
+  %4: i64[2] = Where(%3, %2, %1)
+  return "y" = %4
+}
+"#;
+    let model: Model = text.parse().expect("a model");
+    let concluded = |x: [i128; 2], refuses| {
+        let mut next = x.into_iter();
+        let inputs = [Tensor::from_i128_fn(&Type::new(DType::I64, [2]), |_| next.next().unwrap_or(0))];
+        let target = &Target::here(Box::new(OnModels::new(GraphRunner::new("strict", Refusing(refuses)))))[0];
+        let all_defined = evaluated(target, &model, &inputs).is_defined;
+        let suspect = Suspect::new(&model, &inputs, target.profile);
+        let conclude = |_, exam: &Exam<'_>| suspect.conclude(target, all_defined, exam).expect("a run").0;
+        examined(target, &model, &inputs, conclude)
+    };
+    let is_bug = |verdict: &Verdict| matches!(verdict, Verdict::Bug(finding) if finding.is_refusal());
+    assert_eq!(concluded([3, 0], by_zero), Verdict::Incomparable(Why::Undefined));
+    assert!(is_bug(&concluded([3, 0], |op, _| (op.name() == "Neg").then_some(BY_ZERO))));
+    assert!(is_bug(&concluded([3, 1], |op, _| (op.name() == "Div").then_some(BY_ZERO))));
 }

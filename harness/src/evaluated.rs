@@ -34,9 +34,9 @@ impl Evaluated {
         Expected { names: &self.names, outputs: &self.evaluation.outputs, profile: self.profile }
     }
 
-    /// Whether the specification defines every element of the outputs.
+    /// Whether the specification defines all that is computed.
     pub fn is_defined(&self) -> bool {
-        self.evaluation.is_defined()
+        self.evaluation.is_defined
     }
 
     /// The outputs by name.

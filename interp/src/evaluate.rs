@@ -67,6 +67,9 @@ pub struct Evaluation {
     pub taps: BTreeMap<Value, Bounded>,
     /// What was computed by operator, functions included.
     pub operators: BTreeMap<&'static str, Decided>,
+    /// Whether the specification leaves nothing undefined of all that was computed, functions and bodies included. An element that is
+    /// undefined may not be seen in an output, which may not depend on it, and yet be what a runtime refuses.
+    pub is_defined: bool,
 }
 
 /// How many elements an operator computed, and how many of them it made undecidable.
@@ -85,13 +88,6 @@ pub enum Taps {
     Outputs,
     /// Every value of the main graph.
     All,
-}
-
-impl Evaluation {
-    /// Whether the specification defines every element of the outputs.
-    pub fn is_defined(&self) -> bool {
-        self.outputs.iter().all(|output| output.undefined.is_empty())
-    }
 }
 
 impl Bounded {
@@ -183,11 +179,13 @@ pub fn evaluate_values<'t>(
 ) -> Evaluation {
     let system = Errors::Bounds(profile);
     let mut operators: BTreeMap<&'static str, Decided> = BTreeMap::new();
+    let mut is_defined = true;
     let keep = if taps == Taps::All { Keep::All } else { Keep::Outputs };
     let values = run(&system, model, given, keep, &mut |visit| {
         let decided = operators.entry(visit.op.name()).or_default();
         decided.elements += visit.results.iter().map(|data| length(data)).sum::<u64>();
         let unknown: u64 = visit.results.iter().map(|data| unknowns(data)).sum();
+        is_defined &= unknown == 0 || !visit.results.iter().any(|data| has_undefined(data));
         if unknown > 0 && visit.operands.iter().flatten().all(|data| unknowns(data) == 0) {
             decided.undecidable += unknown;
         }
@@ -203,7 +201,7 @@ pub fn evaluate_values<'t>(
             tapped.extend(values.map(|v| (v, bounded(v))));
         }
     }
-    Evaluation { outputs, taps: tapped, operators }
+    Evaluation { outputs, taps: tapped, operators, is_defined }
 }
 
 /// How many elements of a valid model's outputs a profile says nothing of, on one set of tensors after another: those that are undecidable
@@ -271,6 +269,14 @@ fn unknowns(data: &Data<Balls<'_>>) -> u64 {
     match data {
         Data::Real(a) => unknown(a, |x| x.is_known()),
         Data::Int(a) => unknown(a, |z| z.is_known()),
+    }
+}
+
+/// Whether an element is undefined.
+fn has_undefined(data: &Data<Balls<'_>>) -> bool {
+    match data {
+        Data::Real(a) => a.iter().any(|x| x.is_undefined()),
+        Data::Int(a) => a.iter().any(|z| z.state == State::Undefined),
     }
 }
 

@@ -1,7 +1,7 @@
 //! What running a model shows, before anyone is blamed for it.
 
 use harness::{Target, case};
-use interp::Taps;
+use interp::{Evaluation, Taps};
 use ir::{Interface, Tensor};
 use ops::Model;
 use oracles::{Assessment, Expected, Verdict, assess};
@@ -21,9 +21,14 @@ pub(crate) fn examined<T>(
 ) -> T {
     let onnx = case::export(model).expect("a model");
     let ran = target.run(&onnx, &case::named(model, inputs.to_vec()), &Interface::of(model)).expect("a run");
-    let evaluation = interp::evaluate(model, inputs, target.profile, Taps::Outputs).expect("a reference");
+    let evaluation = evaluated(target, model, inputs);
     let names: Vec<String> = model.graph.outputs.iter().map(|o| o.name.clone()).collect();
     let expected = Expected { names: &names, outputs: &evaluation.outputs, profile: target.profile };
     let exam = Exam::new(target, &ran.outcome, "", &expected);
     made(assess(&target.backend, &target.level, &ran.outcome, &expected), &exam)
+}
+
+/// What the reference says, with the bounds of a target's profile.
+pub(crate) fn evaluated(target: &Target, model: &Model, inputs: &[Tensor]) -> Evaluation {
+    interp::evaluate(model, inputs, target.profile, Taps::Outputs).expect("a reference")
 }
