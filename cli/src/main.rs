@@ -17,9 +17,19 @@ use std::process::ExitCode;
 use campaign::Exit;
 use clap::Parser;
 use harness::probe::ProbeError;
+use mimalloc::MiMalloc;
+
+/// Graphs are many small things that do not live long: making models takes a tenth less time than with the C library's.
+#[global_allocator]
+static ALLOCATOR: MiMalloc = MiMalloc;
+
+/// What the allocator reserves at the start, a gigabyte, is not made writable before it is needed: a worker may have so much of
+/// what it can write to, and its runtime allocates elsewhere.
+const COMMIT_LATE: (&str, &str) = ("MIMALLOC_ARENA_EAGER_COMMIT", "0");
 
 fn main() -> ExitCode {
     worker::outlive_size_limit();
+    worker::set_variable(COMMIT_LATE.0, COMMIT_LATE.1);
     let args = args::Args::parse();
     if args.command.looks_for_a_device() {
         runtime_dir::provide();
