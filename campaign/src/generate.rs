@@ -44,7 +44,7 @@ pub struct Generated {
     pub operators: BTreeMap<String, u64>,
     /// How often each operator, by its name with its domain, and each function occurs in the models as they are written.
     pub written_operators: BTreeMap<String, u64>,
-    /// How many cases have values on which everything is defined, the outputs' elements included.
+    /// How many cases have values on which everything is defined.
     pub all_defined: u64,
     /// The cases that were to be adversarial.
     pub adversarial: Adversarial,
@@ -258,7 +258,7 @@ impl Generated {
     }
 }
 
-/// The case with what the reference says of it. If an element of the outputs is undefined, another case of
+/// The case with what the reference says of it. If an element of what it computes is undefined, another case of
 /// the same number is drawn, up to [`REDRAWS`] times.
 fn defined(maker: &Maker<'_>, profile: &Profile, mut case: Case) -> Result<(Made, Evaluation), CorpusError> {
     let (index, mut draws) = (case.index, 0);
