@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 use backends::cpu::{Cpu, model::run_model};
 use backends::engines::models::{OnModels, Runner};
 use harness::Target;
+use harness::trial::Trial;
 use interp::Profile;
 use ir::{DType, NodeKind, Operation, Tensor, Type};
 use ops::Model;
@@ -20,12 +21,16 @@ use worker::{Description, EngineError};
 
 type Answer = Result<Vec<Tensor>, EngineError>;
 
-/// Our CPU kernels, whose answer is changed; it declares that it computes i64 as i32.
+/// Our CPU kernels, whose answer is changed; it declares that it computes i64 as i32, and f64 as f32.
 struct Odd(fn(&Model, &[Tensor], Vec<Tensor>) -> Answer);
 
 impl Runner for Odd {
     fn describe(&self) -> Description {
-        let computed = |d: DType| if d == DType::I64 { DType::I32 } else { d };
+        let computed = |d: DType| match d {
+            DType::I64 => DType::I32,
+            DType::F64 => DType::F32,
+            other => other,
+        };
         Description {
             engine: "odd".to_owned(),
             dtypes: DType::ALL.map(|d| (d.to_string(), computed(d).to_string())).into(),
@@ -215,6 +220,32 @@ fn what_an_engine_lacks_it_lacks_alone_too() {
         unless(has(model, "Abs") && has(model, "Div"), right, EngineError::Unsupported("graphs".to_owned()))
     };
     assert_eq!(allowance(&concluded(Odd(says_so), DIVISION, &inputs, true)), Some(Allowance::Unsupported));
+}
+
+#[test]
+fn what_is_computed_in_another_float_is_no_fault_of_an_operator_alone() {
+    let shown = |dtype: DType, odd| {
+        let text = format!(
+            "onnxsmith 1 opset 21\ngraph {{\n  %0: {dtype}[1] = variable \"x\"\n  %1: {dtype}[1] = Exp(%0)\n  return \"y\" = %1\n}}\n"
+        );
+        let input = Tensor::from_f64_fn(&Type::new(dtype, [1]), |_| 0.5);
+        let trial = Trial::of(text.parse().expect("a model"), vec![input], &Profile::DECLARED);
+        let target = &Target::here(Box::new(OnModels::new(Odd(odd))))[0];
+        trial.expect("a case").run(target).expect("a run").map(|(finding, _)| finding.symptom)
+    };
+    let rounded = |_: &Model, _: &[Tensor], right: Vec<Tensor>| {
+        let as_f32 = |t: &Tensor| {
+            let values = t.to_f64s();
+            Tensor::from_f64_fn(&t.ty(), |i| f64::from(values[i] as f32))
+        };
+        Ok(right.iter().map(as_f32).collect())
+    };
+    assert_eq!(shown(DType::F64, rounded), None);
+    assert_eq!(shown(DType::F32, rounded), None);
+    assert!(matches!(shown(DType::F32, |_, _, _| Ok(vec![real(1.0)])), Some(Symptom::Mismatch(_))));
+    let of_two =
+        |_: &Model, _: &[Tensor], _| Ok(vec![Tensor::from_f64_fn(&Type::new(DType::F64, [2]), |_| 0.0)]);
+    assert!(shown(DType::F64, of_two).is_some(), "a shape has nothing to do with a dtype");
 }
 
 #[test]
