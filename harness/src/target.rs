@@ -14,7 +14,6 @@ use ir::{DType, Interface, NodeId, Tensor};
 use ops::Model;
 use oracles::differential::lacks;
 use oracles::metamorphic::Fidelity;
-use oracles::{Expected, Finding, Symptom, Why};
 use worker::protocol::WRITTEN;
 use worker::{self, Description, Engine, EngineSpec, Limits, Outcome, Pool, Run, Stage};
 
@@ -409,6 +408,12 @@ impl Target {
         self.description().computes_in(DType::I64) == Some(DType::I32)
     }
 
+    /// Whether the engine computes a float dtype of a model in another one.
+    pub fn replaces_floats(&self, model: &Model) -> bool {
+        let replaces = |dtype: DType| self.description().computes_in(dtype) != Some(dtype);
+        case::dtypes(model, &BTreeSet::new()).iter().any(|dtype| dtype.is_float() && replaces(dtype))
+    }
+
     /// The settings without what the engine lacks.
     pub fn narrow(&self, settings: Settings) -> Settings {
         self.support.narrow(settings)
@@ -429,24 +434,6 @@ impl Target {
     pub fn declines_dtype(&self, dtype: DType) -> Option<String> {
         let is_missing = !self.description().dtypes.contains_key(dtype.name());
         is_missing.then(|| format!("{} does not say that it takes {dtype}", self.backend))
-    }
-
-    /// What the engine says of itself that excuses a finding on a model. What it lacks excuses wrong numbers and refusals; faults and
-    /// other shapes it does not, but for a dtype that the engine does not say that it takes. Of the model's nodes it does not see some.
-    pub fn excuse(
-        &self,
-        model: &Model,
-        unseen: &BTreeSet<NodeId>,
-        finding: &Finding,
-        expected: &Expected<'_>,
-        outcome: &Outcome,
-    ) -> Option<Why> {
-        if let Some(why) = self.declines(model, unseen) {
-            return Some(Why::Unsupported(format!("{why}: {}", finding.detail)));
-        }
-        let is_fault = matches!(finding.symptom, Symptom::Fault { .. });
-        let may_be_excused = !is_fault && !expected.has_other_shapes(outcome);
-        may_be_excused.then(|| self.lacks(model, unseen)).flatten().map(Why::Widened)
     }
 
     /// What a model needs and the engine lacks, if anything; of its nodes the engine does not see some.

@@ -121,17 +121,17 @@ impl Trial {
         self.evaluated.expected()
     }
 
-    /// The finding and what came of the run; `None` if nothing is found, or nothing but what follows from the width of integers
-    /// that the target declares, or from what it lacks: what an operator is written out in may have a dtype that only its parts have.
+    /// The finding and what came of the run; `None` if nothing is found, or nothing but what follows from the widths of integers
+    /// and floats that the target declares. (What an operator is written out in may have a dtype that no other of the case has.)
     pub fn run(&self, target: &Target) -> Result<Option<(Finding, Outcome)>, WorkerError> {
         let outcome = self.outcome(target)?;
-        let Verdict::Bug(finding) = self.assess(target, &outcome).verdict else { return Ok(None) };
-        // What is undefined may be refused, and says nothing about a graph that computes other values there.
-        let is_open = finding.is_refusal() && !self.evaluated.is_defined();
-        let (expected, unseen) = (self.expected(), BTreeSet::new());
-        let is_excused =
-            is_open || target.excuse(&self.model, &unseen, &finding, &expected, &outcome).is_some();
-        Ok((!is_excused).then_some((*finding, outcome)))
+        Ok(match self.assess(target, &outcome).verdict {
+            // What is undefined may be refused, and says nothing about a graph that computes other values there.
+            Verdict::Bug(finding) if finding.is_refusal() && !self.evaluated.is_defined() => None,
+            Verdict::Bug(finding) if is_off(&finding) && target.replaces_floats(&self.model) => None,
+            Verdict::Bug(finding) => Some((*finding, outcome)),
+            Verdict::Pass | Verdict::Incomparable(_) => None,
+        })
     }
 }
 

@@ -69,8 +69,9 @@ pub(crate) fn allowed(
     suspect.allowed(target, unseen, outcome, &trial.evaluated)
 }
 
-/// The verdict after what a target says of itself: a user may run what it says that it lacks. Of the model's nodes it does not see
-/// some.
+/// The verdict after what a target says of itself. A user may run what it says that it lacks: then wrong numbers and
+/// refusals are excused; faults and other shapes are not, but for a dtype that it does not say that it takes. Of the
+/// model's nodes it does not see some.
 fn declared(
     target: &Target,
     model: &Model,
@@ -80,8 +81,13 @@ fn declared(
     outcome: &Outcome,
 ) -> Verdict {
     let Verdict::Bug(finding) = judged else { return judged };
-    match target.excuse(model, unseen, &finding, expected, outcome) {
-        Some(why) => Verdict::Incomparable(why),
+    if let Some(why) = target.declines(model, unseen) {
+        return Verdict::Incomparable(Why::Unsupported(format!("{why}: {}", finding.detail)));
+    }
+    let may_be_excused =
+        !matches!(finding.symptom, Symptom::Fault { .. }) && !expected.has_other_shapes(outcome);
+    match may_be_excused.then(|| target.lacks(model, unseen)).flatten() {
+        Some(why) => Verdict::Incomparable(Why::Widened(why)),
         None => Verdict::Bug(finding),
     }
 }
