@@ -79,7 +79,9 @@ impl Allowance {
             }
             Self::Widened => {
                 "Wrong numbers in outputs that depend on an i64 beyond i32. No fault, no refusal, no wrong type, and nothing in \
-                 another output. Of a model that cannot be taken apart, wrong numbers anywhere."
+                 another output. Of a model that cannot be taken apart, wrong numbers anywhere. Where an operator is asked alone, \
+                 wrong numbers of floats that the engine computes in another one: a part of a composite may have a dtype that \
+                 nothing else of the case has."
             }
             Self::Undefined => {
                 "A refusal of a model in which something is undefined, unless an operator that does not depend on that refuses \
