@@ -231,7 +231,7 @@ fn what_is_computed_in_another_float_is_no_fault_of_an_operator_alone() {
         let input = Tensor::from_f64_fn(&Type::new(dtype, [1]), |_| 0.5);
         let trial = Trial::of(text.parse().expect("a model"), vec![input], &Profile::DECLARED);
         let target = &Target::here(Box::new(OnModels::new(Odd(odd))))[0];
-        trial.expect("a case").run(target).expect("a run").map(|(finding, _)| finding.symptom)
+        trial.expect("a case").alone().run(target).expect("a run").map(|(finding, _)| finding.symptom)
     };
     let rounded = |_: &Model, _: &[Tensor], right: Vec<Tensor>| {
         let as_f32 = |t: &Tensor| {

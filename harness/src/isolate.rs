@@ -44,7 +44,7 @@ impl Isolated {
     pub fn alone(&self, id: NodeId) -> Option<&Trial> {
         let trial = || {
             let (model, inputs) = isolate(&self.flat, id, &self.evaluation)?;
-            Trial::of(model, inputs, self.profile)
+            Trial::of(model, inputs, self.profile).map(Trial::alone)
         };
         self.alone[id.index()].get_or_init(trial).as_ref()
     }

@@ -28,6 +28,8 @@ pub struct Trial {
     /// What a target's inputs and outputs are made of.
     interface: Interface,
     reached: Reached,
+    /// Whether it is one operator of a case alone.
+    is_alone: bool,
 }
 
 impl Trial {
@@ -48,7 +50,14 @@ impl Trial {
         evaluated: Evaluated,
     ) -> Self {
         let inputs = case::named(&model, inputs);
-        Self { model, inputs, onnx: onnx.into(), evaluated, interface, reached: Reached::default() }
+        let (onnx, reached) = (onnx.into(), Reached::default());
+        Self { model, inputs, onnx, evaluated, interface, reached, is_alone: false }
+    }
+
+    /// This trial as that of one operator of a case, which the case may have written out in others.
+    #[must_use]
+    pub fn alone(self) -> Self {
+        Self { is_alone: true, ..self }
     }
 
     /// The inputs, in order.
@@ -121,17 +130,22 @@ impl Trial {
         self.evaluated.expected()
     }
 
-    /// The finding and what came of the run; `None` if nothing is found, or nothing but what follows from the widths of integers
-    /// and floats that the target declares. (What an operator is written out in may have a dtype that no other of the case has.)
+    /// The finding and what came of the run; `None` if nothing is found, or nothing but what follows from the width of integers that
+    /// the target declares, or of floats of an operator alone. (What a case has written out in it may have dtypes of its own.)
     pub fn run(&self, target: &Target) -> Result<Option<(Finding, Outcome)>, WorkerError> {
         let outcome = self.outcome(target)?;
         Ok(match self.assess(target, &outcome).verdict {
             // What is undefined may be refused, and says nothing about a graph that computes other values there.
             Verdict::Bug(finding) if finding.is_refusal() && !self.evaluated.is_defined() => None,
-            Verdict::Bug(finding) if is_off(&finding) && target.replaces_floats(&self.model) => None,
+            Verdict::Bug(finding) if is_off(&finding) && self.is_in_other_floats(target) => None,
             Verdict::Bug(finding) => Some((*finding, outcome)),
             Verdict::Pass | Verdict::Incomparable(_) => None,
         })
+    }
+
+    /// Whether a target computes an operator alone in another float than the model has.
+    fn is_in_other_floats(&self, target: &Target) -> bool {
+        self.is_alone && target.replaces_floats(&self.model)
     }
 }
 
