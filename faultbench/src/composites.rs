@@ -168,6 +168,7 @@ const UNREAD: &[(&str, &[Mistake])] = &[
     ("Adagrad", &[Mistake::Attribute("decay_factor")]),
     ("Adam", &[Mistake::Attribute("alpha"), Mistake::Attribute("norm_coefficient_post")]),
     ("DynamicQuantizeMatMul", &[Mistake::Zero(3), Mistake::Operand(4)]),
+    ("EmbedLayerNormalization", &[Mistake::Operand(1), Mistake::Operand(8)]),
     ("FastGelu", &[Mistake::Operand(1)]),
     ("FusedConv", &[Mistake::Operand(3), Mistake::Attribute("activation")]),
     ("FusedGemm", &[Mistake::Attribute("alpha"), Mistake::Attribute("activation")]),
@@ -178,6 +179,25 @@ const UNREAD: &[(&str, &[Mistake])] = &[
             Mistake::Attribute("transA"),
             Mistake::Attribute("transBatchA"),
             Mistake::Attribute("transBatchB"),
+        ],
+    ),
+    (
+        "GroupQueryAttention",
+        &[
+            Mistake::Attribute("rotary_interleaved"),
+            Mistake::Attribute("local_window_size"),
+            Mistake::Attribute("softcap"),
+            Mistake::Operand(10),
+        ],
+    ),
+    (
+        "MultiHeadAttention",
+        &[
+            Mistake::Attribute("unidirectional"),
+            Mistake::Attribute("scale"),
+            Mistake::Operand(3),
+            Mistake::Operand(4),
+            Mistake::Operand(5),
         ],
     ),
     ("MatMulIntegerToFloat", &[Mistake::Zero(4), Mistake::Zero(5), Mistake::Operand(6)]),

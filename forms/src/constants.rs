@@ -82,9 +82,12 @@ pub(crate) fn defaults(mut draft: Draft, choices: &mut Choices) -> Option<Draft>
     Some(draft)
 }
 
-/// Some initializers as inputs that have another default, which nobody reads: what comes in takes its place.
+/// Some initializers as inputs that have another default, which nobody reads: what comes in takes its place. Not of int64,
+/// which sizes and indices are computed from: ONNX's shape inference does read those, and no checker takes a model then.
 pub(crate) fn overridden(mut draft: Draft, choices: &mut Choices) -> Option<Draft> {
-    for value in chosen(&draft, choices, |draft, value| !is_parameter(draft, value))? {
+    let is_size = |draft: &Draft, value| draft.ty(value).is_none_or(|ty| ty.dtype == DType::I64);
+    let is_fit = |draft: &Draft, value| !is_parameter(draft, value) && !is_size(draft, value);
+    for value in chosen(&draft, choices, is_fit)? {
         let tensor = draft.tensor(value)?;
         let default = TensorProto { name: None, ..onnx::tensor::to_proto("", &other(&tensor)) };
         let initializers = &mut draft.body_mut().initializers;

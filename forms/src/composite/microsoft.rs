@@ -1,5 +1,7 @@
 //! Operators of ONNX Runtime's own domain, `com.microsoft`, which its optimiser and its tools for quantisation write.
 
+pub(super) mod attention;
+
 use ir::{DType, DTypes};
 
 use super::Composite;

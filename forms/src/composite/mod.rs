@@ -114,7 +114,7 @@ impl Composite {
 
 /// The operators by what they do, with the weight of each group in a draw. Operators that compute have a
 /// larger weight than those that pick, fill or move: there is more to be wrong about.
-const GROUPS: [(u32, &[Composite]); 12] = [
+const GROUPS: [(u32, &[Composite]); 13] = [
     (3, vision::ALL),
     (3, recurrent::ALL),
     (3, language::ALL),
@@ -127,6 +127,7 @@ const GROUPS: [(u32, &[Composite]); 12] = [
     (1, texts::ALL),
     (1, training::ALL),
     (1, microsoft::ALL),
+    (1, microsoft::attention::ALL),
 ];
 
 /// Every such operator.

@@ -138,23 +138,23 @@ fn attention<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result
 }
 
 /// The axes of what takes part.
-struct Sizes {
-    batch: i64,
-    query_heads: i64,
-    heads: i64,
-    queries: i64,
-    keys: i64,
-    value: i64,
+pub(super) struct Sizes {
+    pub(super) batch: i64,
+    pub(super) query_heads: i64,
+    pub(super) heads: i64,
+    pub(super) queries: i64,
+    pub(super) keys: i64,
+    pub(super) value: i64,
 }
 
 impl Sizes {
-    fn scores(&self) -> [i64; 4] {
+    pub(super) fn scores(&self) -> [i64; 4] {
         [self.batch, self.query_heads, self.queries, self.keys]
     }
 }
 
 /// An operand as batch, heads, places and numbers. With three axes, it has the heads beside each other.
-fn by_heads(
+pub(super) fn by_heads(
     walk: &mut Walk<'_, '_>,
     i: usize,
     x: Value,
@@ -180,7 +180,7 @@ fn by_heads(
     }
 }
 
-fn sizes(walk: &mut Walk<'_, '_>, q: Value, keys: Value, values: Value) -> Result<Sizes, Error> {
+pub(super) fn sizes(walk: &mut Walk<'_, '_>, q: Value, keys: Value, values: Value) -> Result<Sizes, Error> {
     let [q, k, v] = [q, keys, values].map(|x| walk.ty(x));
     if v.dtype != q.dtype {
         let why = format!("it is {v}, and queries are {q}: ONNX's function body has no such product");
@@ -199,7 +199,7 @@ fn sizes(walk: &mut Walk<'_, '_>, q: Value, keys: Value, values: Value) -> Resul
 }
 
 /// Keys or values for each head of the queries, of which some share one.
-fn repeated(walk: &mut Walk<'_, '_>, x: Value, sizes: &Sizes) -> Result<Value, Error> {
+pub(super) fn repeated(walk: &mut Walk<'_, '_>, x: Value, sizes: &Sizes) -> Result<Value, Error> {
     if sizes.query_heads == sizes.heads {
         return Ok(x);
     }
@@ -233,7 +233,7 @@ pub(super) fn usual_scale(walk: &mut Walk<'_, '_>, size: i64) -> Result<Value, E
 }
 
 /// Scores that are nowhere further from 0 than the cap: cap · tanh(score / cap).
-fn capped(walk: &mut Walk<'_, '_>, scores: Value, cap: f32) -> Result<Value, Error> {
+pub(super) fn capped(walk: &mut Walk<'_, '_>, scores: Value, cap: f32) -> Result<Value, Error> {
     if cap == 0.0 {
         return Ok(scores);
     }

@@ -131,33 +131,49 @@ fn rotated<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result<(
         }
         angles.push(walk.unsqueezed(table, &[axis as i64])?);
     }
-    let pairs = [0, 1].map(|i| half(walk, split, turned, i, is_interleaved));
-    let [first, second] = pairs;
-    let (first, second) = (first?, second?);
-    let product = |walk: &mut Walk<'p, '_>, angle: usize, x: Value| walk.op("Mul", &[angles[angle], x]);
-    let (cos, sin) = (product(walk, 0, first)?, product(walk, 1, second)?);
-    let real = walk.op("Sub", &[cos, sin])?;
-    let (sin, cos) = (product(walk, 1, first)?, product(walk, 0, second)?);
-    let imaginary = walk.op("Add", &[sin, cos])?;
-    let mut y = if is_interleaved {
-        let pairs = super::translation::stack(walk, &[real, imaginary], 4, &[])?;
-        let shape = [&split_ty.shape[..3], &[turned]].concat();
-        walk.reshaped(pairs, &shape)?
-    } else {
-        walk.joined(&[real, imaginary], 3)?
-    };
-    if turned < size {
-        let rest = walk.slice(split, 3, turned, size)?;
-        y = walk.joined(&[y, rest], 3)?;
-    }
+    let mut y = turn(walk, split, [angles[0], angles[1]], turned, is_interleaved)?;
     if ty.rank() == 3 {
         y = walk.reshaped(y, &ty.shape)?;
     }
     bind(walk, source.node, vec![Bound::Tensor(y)])
 }
 
+/// Numbers on the last of four axes, of which so many are in pairs. These are turned by the angles that have these cosines and
+/// sines; the others stay.
+pub(super) fn turn(
+    walk: &mut Walk<'_, '_>,
+    x: Value,
+    [cos, sin]: [Value; 2],
+    turned: i64,
+    is_interleaved: bool,
+) -> Result<Value, Error> {
+    let ty = walk.ty(x);
+    let first = half(walk, x, turned, 0, is_interleaved)?;
+    let second = half(walk, x, turned, 1, is_interleaved)?;
+    let across = [walk.op("Mul", &[cos, first])?, walk.op("Mul", &[sin, second])?];
+    let real = walk.op("Sub", &across)?;
+    let along = [walk.op("Mul", &[sin, first])?, walk.op("Mul", &[cos, second])?];
+    let imaginary = walk.op("Add", &along)?;
+    let y = if is_interleaved {
+        let pairs = super::translation::stack(walk, &[real, imaginary], 4, &[])?;
+        let shape = [&ty.shape[..3], &[turned]].concat();
+        walk.reshaped(pairs, &shape)?
+    } else {
+        walk.joined(&[real, imaginary], 3)?
+    };
+    if turned == ty.shape[3] {
+        return Ok(y);
+    }
+    let rest = walk.slice(x, 3, turned, ty.shape[3])?;
+    walk.joined(&[y, rest], 3)
+}
+
 /// What has an axis of heads, and which one that is: they stand before the places, or with three axes behind them.
-fn in_heads(walk: &mut Walk<'_, '_>, x: Value, heads: Option<i64>) -> Result<(Value, usize), Error> {
+pub(super) fn in_heads(
+    walk: &mut Walk<'_, '_>,
+    x: Value,
+    heads: Option<i64>,
+) -> Result<(Value, usize), Error> {
     let ty = walk.ty(x);
     match (&ty.shape[..], heads) {
         ([_, _, _, _], _) => Ok((x, 1)),

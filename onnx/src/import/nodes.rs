@@ -164,6 +164,7 @@ const TRANSLATIONS: &[Translations] = &[
     sampled::translation,
     strings::translation,
     random::translation,
+    microsoft::in_default_domain,
 ];
 
 /// What adds an operator of that name, if it is written out in others: it holds bodies, handles sequences, fills a tensor or goes

@@ -7,15 +7,21 @@
 //!
 //! | module | operators |
 //! |---|---|
+//! | `attention` | attention of all kinds |
+//! | `embedded` | the sum of embeddings, normalised |
 //! | `fused` | a product, convolution or sum together with what follows it |
 //! | `normalized` | a sum and its normalisation |
 //! | `quantized` | quantised operands and results around an operator of floats |
 //! | `products` | products of quantised matrices |
+//! | `rotary` | embeddings of places by rotation |
 
+mod attention;
+mod embedded;
 mod fused;
 mod normalized;
 mod products;
 mod quantized;
+mod rotary;
 
 use ir::{Attributes, DType, Type, Value};
 
@@ -30,8 +36,21 @@ pub(super) const DOMAIN: &str = "com.microsoft";
 
 /// What adds an operator of that name of the domain.
 pub(super) fn translation(op_type: &str) -> Option<Translation> {
-    let groups = [fused::translation, normalized::translation, products::translation, quantized::translation];
+    let groups = [
+        attention::translation,
+        embedded::translation,
+        fused::translation,
+        normalized::translation,
+        products::translation,
+        quantized::translation,
+        rotary::translation,
+    ];
     groups.into_iter().find_map(|translation| translation(op_type))
+}
+
+/// What adds an operator of that name that ONNX Runtime has in ONNX's own domain, where ONNX has none.
+pub(super) fn in_default_domain(op_type: &str) -> Option<Translation> {
+    normalized::in_default_domain(op_type)
 }
 
 /// The types of an operator's results, where its operands tell them and it is not written out.

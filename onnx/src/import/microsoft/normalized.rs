@@ -17,6 +17,25 @@ pub(super) fn translation(op_type: &str) -> Option<Translation> {
     }
 }
 
+/// The simplified normalisation alone.
+pub(super) fn in_default_domain(op_type: &str) -> Option<Translation> {
+    (op_type == "SimplifiedLayerNormalization").then_some(simplified)
+}
+
+/// The normalisation of X by the root of the mean square, times the scale. No other result has a description.
+fn simplified<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result<(), Error> {
+    let given = GivenAttributes::of(source);
+    let attributes = Attributes::new()
+        .int("axis", given.int("axis", -1))
+        .float("epsilon", given.float("epsilon").unwrap_or(1e-5))
+        .int("stash_type", given.int("stash_type", 1));
+    given.finish()?;
+    let operands = tensors::<2>(walk, source)?;
+    let factors = [floats(walk, &operands, 0)?, floats(walk, &operands, 1)?];
+    let y = walk.op_with("RMSNormalization", &attributes, &factors)?;
+    bind(walk, source.node, vec![Bound::Tensor(y)])
+}
+
 /// The normalisation by mean and deviation.
 fn layer<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result<(), Error> {
     let attributes = attributes(source)?.int("outputs", 3);

@@ -1,5 +1,7 @@
 //! Operators of ONNX Runtime's own domain, written out, are what their description says.
 
+mod attention;
+
 use interp::{Profile, Taps, evaluate};
 use ir::{DType, Tensor, Type};
 use onnxsmith_onnx::Error;
