@@ -181,6 +181,7 @@ const UNREAD: &[(&str, &[Mistake])] = &[
             Mistake::Attribute("transBatchB"),
         ],
     ),
+    ("GatherBlockQuantized", &[Mistake::Operand(3)]),
     (
         "GroupQueryAttention",
         &[

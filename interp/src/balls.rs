@@ -171,6 +171,9 @@ impl Arith for Balls<'_> {
     fn select(&self, condition: Whole, x: Ball, y: Ball) -> Ball {
         self.bound().select(condition, x, y)
     }
+    fn select_int(&self, condition: Whole, x: Whole, y: Whole) -> Whole {
+        self.bound().select_int(condition, x, y)
+    }
     fn truncate(&self, x: Ball, to: DType) -> Whole {
         self.bound().truncate(x, to)
     }

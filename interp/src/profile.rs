@@ -84,6 +84,8 @@ pub struct Profile {
     pub power: fn(DType) -> Accuracy,
     /// Whether the power of an integer to a whole float is exact where the working dtype has it, so that it may be truncated.
     pub exact_powers: bool,
+    /// Whether a power to a whole number may be as far off as that many products, as repeated squaring has it.
+    pub powers_by_products: bool,
     /// Whether the remainder may be x − y·trunc(x/y), rounded at each step, instead of exact.
     pub remainder_by_formula: bool,
     /// Whether f16 and bf16 values between operators may be kept in a wider format.
@@ -133,6 +135,7 @@ impl Profile {
         power: |d| Accuracy::Ulp(if is_half(d) { 4.0 } else { 16.0 }),
         // OpenCL's 16 ULP are for what is rounded. Those of C's mathematical libraries have these.
         exact_powers: true,
+        powers_by_products: false,
         remainder_by_formula: false,
         widens_halves: false,
         widens_steps: false,
@@ -160,6 +163,7 @@ impl Profile {
         function: wgsl,
         power: |_| Accuracy::Formula { abs: 0.0 },
         exact_powers: false,
+        powers_by_products: false,
         remainder_by_formula: true,
         widens_halves: false,
         widens_steps: true,
@@ -186,6 +190,7 @@ impl Profile {
         function: declared,
         power: declared_power,
         exact_powers: false,
+        powers_by_products: true,
         widens_halves: true,
         widens_steps: true,
         casts_once: false,
@@ -217,6 +222,7 @@ impl Profile {
         nan_may_lose: Self::DECLARED.nan_may_lose,
         integers_may_saturate: Self::DECLARED.integers_may_saturate,
         running_variance: Self::DECLARED.running_variance,
+        powers_by_products: Self::DECLARED.powers_by_products,
         folds: Self::DECLARED.folds,
         ..Self::WGSL
     };
@@ -229,8 +235,9 @@ impl Profile {
     /// that are not about accuracy. What is computed otherwise and no less accurately is among these.
     #[must_use]
     pub fn at_its_best(&self) -> Self {
-        let Self { rounding, division, function, power, one_pass_variance, .. } = Self::TIGHT;
-        Self { rounding, division, function, power, one_pass_variance, ..*self }
+        let Self { rounding, division, function, power, powers_by_products, one_pass_variance, .. } =
+            Self::TIGHT;
+        Self { rounding, division, function, power, powers_by_products, one_pass_variance, ..*self }
     }
 
     /// The profile of a name, in capitals or not.
@@ -307,7 +314,8 @@ fn declared(f: Fun, d: DType) -> Accuracy {
             Accuracy::Either { ulp: ulp(16.0), abs: flat(8.0) }
         }
         // Rational or piecewise approximations whose error is flat: Abramowitz and Stegun 7.1.26 is off by 1.5e-7
-        // before it is rounded. The tangent is a quotient of two such.
+        // before it is rounded.
+        Fun::Tan if !is_half(d) => Accuracy::Formula { abs: flat(8.0) },
         Fun::Tan | Fun::Tanh | Fun::Erf | Fun::Erfc => Accuracy::Either { ulp: ulp(16.0), abs: flat(8.0) },
         // WebNN grants 34 ULP; implementations that clamp the argument have an absolute error below that.
         Fun::Sigmoid => Accuracy::Either { ulp: ulp(34.0), abs: flat(1.0) },
@@ -375,7 +383,9 @@ impl Accuracy {
             (Self::Only { low, high, abs }, Self::Either { abs: e, .. }) => {
                 Self::Only { low, high, abs: abs.max(e) }
             }
-            (Self::Formula { abs }, Self::Either { abs: e, .. }) => Self::Formula { abs: abs.max(e) },
+            (Self::Formula { abs }, Self::Either { abs: e, .. } | Self::Formula { abs: e }) => {
+                Self::Formula { abs: abs.max(e) }
+            }
             // A formula of WGSL's functions is looser than a few ULP of the result.
             (Self::Formula { .. }, Self::Ulp(_)) => self,
             (loose, other) => unreachable!("{loose:?} and {other:?} are of no function"),

@@ -300,6 +300,10 @@ pub trait Arith {
     fn is(&self, class: Class, x: Self::R) -> Self::Z;
     /// `x` where the condition is not 0, else `y`.
     fn select(&self, condition: Self::Z, x: Self::R, y: Self::R) -> Self::R;
+    /// The same of integers.
+    fn select_int(&self, condition: Self::Z, x: Self::Z, y: Self::Z) -> Self::Z {
+        self.exact([condition, x, y], |[condition, x, y]| Some(if condition == 0 { y } else { x }))
+    }
     /// The number converted to an integer dtype: truncated towards zero. Out of range or NaN is undefined.
     fn truncate(&self, x: Self::R, to: DType) -> Self::Z;
     /// A power of an integer, computed in floats and truncated. Only bounds know that some of these are exact.

@@ -112,15 +112,12 @@ impl<A: Arith> Kind<A> for Integers {
         a.unspecified_int(one)
     }
 
-    /// Not even an undecidable condition makes a difference where both are the same.
+    /// Where the condition is undecidable, what is between both is right.
     fn choose(a: &A, condition: A::Z, x: A::Z, y: A::Z) -> A::Z {
         match a.peek(condition) {
             Some(0) => y,
             Some(_) => x,
-            None => match (a.peek(x), a.peek(y)) {
-                (Some(p), Some(q)) if p == q => x,
-                _ => a.unknown_int(),
-            },
+            None => a.select_int(condition, x, y),
         }
     }
 

@@ -16,6 +16,9 @@ const HALVES: DTypes = DTypes::of(&[DType::F16, DType::F32]);
 
 const F32: DTypes = DTypes::of(&[DType::F32]);
 
+/// What holds numbers of few bits.
+const FEW_BITS: DTypes = DTypes::of(&[DType::U8, DType::U4, DType::I4]);
+
 pub(super) const ALL: &[Composite] = &[
     Composite::microsoft("BiasGelu", 20, FLOATS, |p| gelu(p, true)),
     Composite::microsoft("DynamicQuantizeMatMul", 13, F32, dynamic_quantize_mat_mul),
@@ -26,6 +29,7 @@ pub(super) const ALL: &[Composite] = &[
     Composite::microsoft("FusedConv", 13, FLOATS, fused_conv),
     Composite::microsoft("FusedGemm", 13, FLOATS, fused_gemm),
     Composite::microsoft("FusedMatMul", 13, FLOATS, fused_mat_mul),
+    Composite::microsoft("GatherBlockQuantized", 21, FEW_BITS, gather_block_quantized),
     Composite::microsoft("MatMulIntegerToFloat", 13, BYTES, mat_mul_integer_to_float),
     Composite::microsoft("MatMulNBits", 18, HALVES, mat_mul_n_bits),
     Composite::microsoft("QGemm", 13, BYTES, q_gemm),
@@ -351,6 +355,45 @@ fn mat_mul_n_bits(p: &mut Piece<'_>) -> Option<()> {
     p.perhaps(0.3, dtype, &[columns]);
     for (name, number) in [("K", inner), ("N", columns), ("bits", bits), ("block_size", block)] {
         p.int(name, number);
+    }
+    if p.chance(0.3) {
+        let level = p.size(0..=4);
+        p.int("accuracy_level", level);
+    }
+    Some(())
+}
+
+/// Rows of a table of bytes, or what lies along any axis of one of narrow integers.
+fn gather_block_quantized(p: &mut Piece<'_>) -> Option<()> {
+    let scaled = p.other_dtype(HALVES)?;
+    let stored = p.dtype()?;
+    let (rows, inner, block) = (p.size(1..=4), p.size(1..=2) * 16 + p.choose(&[0, 8])?, 16);
+    let blocks = (inner - 1) / block + 1;
+    let bits = p.choose(&[4, 4, 8, 2])?;
+    // How many numbers an element holds; along the last axis, which ends with a whole one.
+    let held = if stored == DType::U8 { 8 / bits } else { 1 };
+    let in_zeros = (blocks + held - 1) / held;
+    let (least, most) = match stored {
+        DType::U8 => (0, 255),
+        DType::U4 => (0, 15),
+        _ => (-8, 7),
+    };
+    let constant = |p: &mut Piece<'_>, shape: [i64; 2]| {
+        let numbers: Vec<i64> = (0..shape[0] * shape[1]).map(|_| p.size(least..=most)).collect();
+        p.integers(stored, &shape, &numbers);
+    };
+    constant(p, [rows, inner / held]);
+    let indices = p.size(1..=4);
+    let at: Vec<i64> = (0..indices).map(|_| p.size(-rows..=rows - 1)).collect();
+    p.list(&at);
+    let scales: Vec<f64> = (0..rows * blocks).map(|_| p.size(1..=8191) as f64 / 65536.0).collect();
+    p.reals(scaled, &[rows, blocks], &scales);
+    if p.chance(0.5) {
+        constant(p, [rows, in_zeros]);
+    }
+    p.int("block_size", block);
+    if stored == DType::U8 && bits != 4 {
+        p.int("bits", bits);
     }
     Some(())
 }

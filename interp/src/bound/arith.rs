@@ -9,10 +9,6 @@ use ops::plain;
 use super::ball::{Ball, Made, State, Terms, Whole};
 use super::{Bound, sums};
 
-/// Branches that differ by no more than so many times their own errors are taken to meet: the selection is
-/// continuous there, so an undecidable condition costs precision and not decidability.
-const MEETING: f64 = 16.0;
-
 /// The quotient without its fraction; `None` where it may be one of several that f64 does not tell apart.
 fn whole_quotient(x: f64, y: f64) -> Option<f64> {
     let q = (x / y).trunc();
@@ -100,7 +96,7 @@ impl Bound<'_> {
     }
 
     /// Whether a divisor is a power of two whose reciprocal no device flushes.
-    fn is_scale(&self, divisor: f64) -> bool {
+    pub(super) fn is_scale(&self, divisor: f64) -> bool {
         let least = self.format.min_normal();
         is_power_of_two(divisor) && (least..=least.recip()).contains(&divisor.abs())
     }
@@ -358,15 +354,26 @@ impl Arith for Bound<'_> {
                 Ball::undefined(taken.value)
             }
             State::Within { .. } | State::Unsure | State::Overflown => {
-                let apart = (taken.value - other.value).abs();
-                let is_same = taken.value.to_bits() == other.value.to_bits();
-                let meet = is_same || apart <= MEETING * (taken.error + other.error);
-                if meet && taken.is_known() && other.is_known() {
+                if taken.is_known() && other.is_known() {
                     Ball::within(taken.value, taken.or(other).error)
                 } else {
                     Ball::unknown(taken.value)
                 }
             }
+        }
+    }
+    fn select_int(&self, condition: Whole, x: Whole, y: Whole) -> Whole {
+        let (taken, other) = if condition.value == 0 { (y, x) } else { (x, y) };
+        match (condition.state, taken.ends(), other.ends()) {
+            (State::Sure, ..) => taken,
+            (State::Undefined, ..) => Whole::undefined(taken.value),
+            (_, Some((low, high)), Some((least, most))) => {
+                Whole::between(low.min(least), taken.value, high.max(most))
+            }
+            _ if taken.state == State::Undefined || other.state == State::Undefined => {
+                Whole::undefined(taken.value)
+            }
+            _ => Whole::unsure(taken.value),
         }
     }
     fn truncate(&self, x: Ball, to: DType) -> Whole {
@@ -438,14 +445,20 @@ impl Arith for Bound<'_> {
         }
         let Some(&top) = xs.get(best) else { return Whole::undefined(0) };
         if self.profile.nan_may_lose && top.is_nan() {
-            return Whole::unsure(value);
+            return Whole::between(0, value, xs.len() as i128 - 1);
         }
         let loses = |x: Ball| {
             let exact_tie = x.is_exact() && top.is_exact() && x.value == top.value;
             x.is_known() && (exact_tie || top.is_nan() || self.operand(x).high() < self.operand(top).low())
         };
-        let sure = top.is_known() && xs.iter().enumerate().all(|(i, &x)| i == best || loses(x));
-        if sure { Whole::sure(value) } else { Whole::unsure(value) }
+        let may_win = |i: &usize| *i == best || !loses(xs[*i]);
+        let all = || 0..xs.len();
+        let (first, last) = if top.is_known() {
+            (all().find(may_win).unwrap_or(best), all().rfind(may_win).unwrap_or(best))
+        } else {
+            (0, xs.len() - 1)
+        };
+        Whole::between(first as i128, value, last as i128)
     }
 
     fn exact<const N: usize>(&self, zs: [Whole; N], f: impl Fn([i128; N]) -> Option<i128>) -> Whole {

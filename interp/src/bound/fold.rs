@@ -84,9 +84,13 @@ impl Bound<'_> {
             return quotient;
         }
         let size = x.terms().size / (y.value.abs() - y.error);
-        // The reciprocal is one rounding more.
-        let more = BY_FACTOR + 1;
-        let (grain, scaled) = (i16::MIN, Scaled::Rounded);
+        // The reciprocal is one rounding more, but of a power of two.
+        let (more, grain, scaled) = if y.is_exact() && self.is_scale(y.value) {
+            let grain = x.terms().grain.saturating_sub(sums::grain(y.value));
+            (BY_FACTOR, grain, self.scaling(quotient, size, grain))
+        } else {
+            (BY_FACTOR + 1, i16::MIN, Scaled::Rounded)
+        };
         let terms = Terms { size, grain, roundings: x.terms().roundings + more, scaled };
         self.folded(x, self.unless_terms_overflow(quotient, size), terms, more, 0.0)
     }

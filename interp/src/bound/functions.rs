@@ -9,6 +9,9 @@ use super::Bound;
 use super::ball::{Ball, State, Whole};
 use crate::profile::Accuracy;
 
+/// The largest whole exponent that a power may be taken to by products: many libraries have loops for small ones alone.
+const MOST_FACTORS: f64 = 65_536.0;
+
 /// What a function makes of an interval.
 pub(crate) enum Image {
     /// Its value at the centre, and how far the values elsewhere are from that.
@@ -287,10 +290,27 @@ impl Bound<'_> {
             return if has_sign { Ball::exact(value) } else { Ball::either_zero() };
         }
         let carried = (high - value).max(value - low);
-        match (self.profile.power)(self.dtype) {
+        let power = match (self.profile.power)(self.dtype) {
             Accuracy::Formula { .. } => self.power_by_logarithm(x, y, value, carried),
             accuracy => self.local(accuracy, self.logarithm(low, high), value, carried),
+        };
+        match self.factors(y) {
+            Some(count) => wider(power, self.widened(value, carried, self.growth(count) * value.abs())),
+            None => power,
         }
+    }
+
+    /// How many products a power to a whole number takes at most, where it may be computed so. Those of a negative one are divided
+    /// by, which counts as some.
+    fn factors(&self, exponent: Ball) -> Option<u32> {
+        let count = exponent.value.abs();
+        let is_whole = exponent.is_exact() && count.fract() == 0.0 && (2.0..=MOST_FACTORS).contains(&count);
+        let divided = if exponent.value < 0.0 {
+            (self.profile.division)(self.dtype) / self.profile.rounding
+        } else {
+            0.0
+        };
+        (self.profile.powers_by_products && is_whole).then(|| (count - 1.0 + divided.ceil()) as u32)
     }
 
     /// The power of an integer to a float, where it is an integer by every implementation: 0, 1 and, where the profile

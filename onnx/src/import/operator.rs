@@ -63,10 +63,11 @@ pub(super) fn add<'p>(
     if spec.name == "Split" {
         split_sizes(&mut attributes, types.first().copied().flatten(), node.outputs.len(), spelled)?;
     }
+    check_stage(spec.name, &written)?;
     let op = Op::from_attributes(spec, &attributes).map_err(|e| bad_attribute(&e))?;
     check_understood(&op, &written, walk.context.declared)?;
     old::check(spec.name, walk.context.declared, &written, &types)?;
-    check_dtypes(opset, spec, &types)?;
+    check_dtypes([opset, walk.context.declared], spec, &types)?;
     let outputs =
         Operation::infer(&op, &types).map_err(|e| with_attributes(reject(&e, &types), &e, &written))?;
     if !is_renamed(&op, &written, opset, &types)? {
@@ -233,7 +234,7 @@ fn static_operand(
     let value = match (place, &list[..], tensor.shape().len()) {
         (Place::List(_), _, 1) => Attribute::Ints(list),
         (Place::List(_), _, 0) if one_for_a_list => Attribute::Ints(list),
-        (Place::Scalar(_) | Place::Single(_), &[v], 0 | 1) => Attribute::Int(v),
+        (Place::Scalar(_), &[v], 0 | 1) | (Place::Single(_), &[v], 1) => Attribute::Int(v),
         (Place::List(_), ..) => {
             return Err(Error::invalid(what(), format!("it must be a list, but is {}", tensor.ty())));
         }
@@ -324,12 +325,25 @@ fn check_meaning(opset: u32, op: &Op, types: &[Option<&Type>]) -> Result<(), Err
     Err(Error::unsupported("operator", why))
 }
 
-/// Dtypes must be allowed in the opset.
-fn check_dtypes(opset: u32, spec: &Spec, types: &[Option<&Type>]) -> Result<(), Error> {
+/// Normalisations have no list of what their first stage may be done in. Here it is f32 or bf16.
+fn check_stage(name: &str, written: &Attributes) -> Result<(), Error> {
+    match written.get("stash_type") {
+        Some(&Attribute::Int(code @ (10 | 11)))
+            if matches!(name, "GroupNormalization" | "RMSNormalization") =>
+        {
+            let why = format!("it is {code}, and this program has 1 and 16 alone");
+            Err(Error::unsupported("attribute `stash_type`", why))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Dtypes must be allowed in the opset, which may be older as the model declares it.
+fn check_dtypes([opset, declared]: [u32; 2], spec: &Spec, types: &[Option<&Type>]) -> Result<(), Error> {
     for (i, ty) in types.iter().enumerate().take(spec.most_inputs()) {
         let allowed = spec.input_types(i, opset);
         if let Some(ty) = ty.filter(|t| !allowed.contains(t.dtype)) {
-            let is_valid = schema::in_force(spec.name, opset)
+            let is_valid = schema::in_force(spec.name, declared)
                 .and_then(|schema| schema.inputs.get(i))
                 .is_some_and(|operand| operand.dtypes.contains(ty.dtype));
             let what = format!("operand {i}");
@@ -337,7 +351,7 @@ fn check_dtypes(opset: u32, spec: &Spec, types: &[Option<&Type>]) -> Result<(), 
                 let why = format!("it is {}; taken in opset {opset} are {allowed} alone", ty.dtype);
                 Error::unsupported(what, why)
             } else {
-                let why = format!("it is {}, but in opset {opset} it must be one of {allowed}", ty.dtype);
+                let why = format!("it is {}, but in opset {declared} it must be one of {allowed}", ty.dtype);
                 Error::invalid(what, why)
             });
         }

@@ -197,8 +197,9 @@ impl Walk<'_, '_> {
     /// that may be off by 1, and so as much on the other side.
     pub(super) fn between(&mut self, x: Value, other: Value) -> Result<Value, Error> {
         let dtype = self.ty(x).dtype;
-        // The sum is no number of f32: whoever rounds it to the nearest may be off by a half, and twice so in a difference.
-        let [large, small] = [LARGE, 0.6].map(|number| self.real(DType::F32, number));
+        // The sum is no number of f32: whoever rounds it may be off by a half from what it is, which is a hair from the nearest
+        // one, and twice so in a difference.
+        let [large, small] = [LARGE, 0.01].map(|number| self.real(DType::F32, number));
         let rounded = self.op("Add", &[large?, small?])?;
         let share = self.op("Sub", &[rounded, rounded])?;
         let share = self.cast(share, dtype)?;
@@ -221,9 +222,14 @@ impl Walk<'_, '_> {
 
     /// A tensor with other axes.
     pub(super) fn reshaped(&mut self, x: Value, shape: &[i64]) -> Result<Value, Error> {
-        // A 0 stands for the size that was there.
+        // A 0 stands for the size that was there, and opsets before 14 have no other. Of nothing no element has to be moved.
+        if shape.contains(&0) && self.context.opset < 14 {
+            return match self.ty(x).dtype {
+                dtype if dtype.is_float() => self.reals(dtype, shape, |_| 0.0),
+                dtype => self.integers(dtype, shape, |_| 0),
+            };
+        }
         let attributes = Attributes::new().ints("shape", shape);
-        // Opsets before 14 have no 0 that is 0.
         let attributes = if shape.contains(&0) { attributes.int("allowzero", 1) } else { attributes };
         self.op_with("Reshape", &attributes, &[x])
     }

@@ -175,10 +175,52 @@ fn weights_of_few_bits_are_unpacked_from_the_lowest_on() {
         tensor("float[1, 18] a", &nodes, &[one]).to_f64s()[0]
     };
     assert_eq!([0, 1, 8, 15, 16, 17].map(at), [-8., -7., 0., 7., -16., -14.]);
-    // A runtime may compute with so few bits as it likes then, which is no product that the reference knows.
-    let free = nodes.replace("block_size", "accuracy_level = 4, block_size");
-    let declared = read("float[1, 18] a", "float[1, 1] y", &free, Unknown::StandIn).expect("it is read");
+    // An order of the runtime's own is no matrix that the reference knows.
+    let own = nodes.replace("block_size", "weight_prepacked = 1, block_size");
+    let declared = read("float[1, 18] a", "float[1, 1] y", &own, Unknown::StandIn).expect("it is read");
     assert!(declared.unknown.contains("com.microsoft.MatMulNBits"));
+}
+
+#[test]
+fn a_runtime_may_compute_with_as_few_digits_as_an_accuracy_level_has() {
+    let error = |level: u32| {
+        let node = format!(
+            "w = Constant<value = uint8[1, 1, 8] {{0, 0, 0, 0, 0, 0, 0, 0}}>() s = Constant<value = float[1, 1] {{1.0}}>() \
+             y = ms.MatMulNBits<K = 2, N = 1, block_size = 16, accuracy_level = {level}>(a, w, s)"
+        );
+        let model = read("float[1, 2] a", "y", &node, Unknown::Refuse).expect("it is read").model;
+        let a = reals(&[1, 2], &[127., 1.]);
+        let evaluation = evaluate(&model, &[a], &Profile::DECLARED, Taps::Outputs).expect("values");
+        assert_eq!(evaluation.outputs[0].tensor.to_f64s(), [-1024.], "level {level}");
+        evaluation.outputs[0].error_at(0)
+    };
+    // Both numbers, which are times −8, are off by half of a 127th of 127; or each by half of the last digit.
+    assert!(error(1) < 1e-2);
+    assert!((8.0..8.3).contains(&error(4)), "{}", error(4));
+    assert!((2.0..2.1).contains(&error(3)), "{}", error(3));
+    assert!((0.5..0.6).contains(&error(2)), "{}", error(2));
+}
+
+#[test]
+fn what_is_gathered_of_a_quantised_table_is_dequantised_by_block() {
+    // Rows of 32 numbers in two blocks, which are 1 and 2 less the middle, 8, or less the zero points.
+    let packed = |of: [i64; 2]| [[of[0] * 17; 8], [of[1] * 17; 8]].concat();
+    let rows = [packed([9, 10]), packed([11, 8])].concat();
+    let numbers: Vec<String> = rows.iter().map(ToString::to_string).collect();
+    let gathered = |zeros: &str| {
+        let nodes = format!(
+            "w = Constant<value = uint8[2, 16] {{{}}}>() s = Constant<value = float[2, 2] {{1.0, 2.0, 3.0, 4.0}}>() \
+             z = Constant<value = uint8[2, 1] {{24, 128}}>() i = Constant<value = int64[3] {{1, -2, 2}}>() \
+             y = ms.GatherBlockQuantized<block_size = 16>(w, i, s{zeros})",
+            numbers.join(", ")
+        );
+        let y = tensor("float[1] unused", &nodes, &[reals(&[1], &[0.])]);
+        assert_eq!(y.ty().shape[..], [3, 32]);
+        let y = y.to_f64s();
+        [0, 31, 32, 63, 64, 95].map(|i| y[i])
+    };
+    assert_eq!(gathered(""), [9., 0., 1., 4., 0., 0.]);
+    assert_eq!(gathered(", z"), [33., 0., 1., 18., 0., 0.]);
 }
 
 #[test]

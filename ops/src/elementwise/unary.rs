@@ -211,7 +211,9 @@ fn hard_swish<A: Arith>(a: &A, x: A::R) -> A::R {
     let factor = a.max(a.real(0.0), a.min(six, a.add(x, a.real(3.0))));
     let by_line =
         a.either(a.div(a.mul(x, factor), six), || a.mul(x, hard_sigmoid(a, x, a.div(a.real(1.0), six))));
-    a.either(by_line, || a.mul(x, hard_sigmoid(a, x, a.real(f64::from(1f32 / 6.0)))))
+    let by_either = a.either(by_line, || a.mul(x, hard_sigmoid(a, x, a.real(f64::from(1f32 / 6.0)))));
+    // Whatever a sixth is rounded to.
+    a.select(a.is(Class::PositiveInfinity, x), x, by_either)
 }
 
 impl Family for Unary {

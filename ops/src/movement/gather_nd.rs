@@ -53,7 +53,9 @@ impl<D: Dim> TypeRule<D> for GatherNd {
         for (&ours, &theirs) in x.shape.iter().zip(&indices.shape).take(batch) {
             r.eq(ours, theirs)?;
         }
-        let rest = batch + listed(r, indices, x.rank() - batch)?;
+        let listed = listed(r, indices, x.rank() - batch)?;
+        r.le(D::from(1), D::from(listed as i64))?;
+        let rest = batch + listed;
         points_into(r, indices, &x.shape[batch..rest])?;
         let lists = indices.shape[..indices.rank() - 1].iter();
         Ok(vec![Type::new(x.dtype, lists.chain(&x.shape[rest..]).copied().collect::<Vec<_>>())])

@@ -108,7 +108,6 @@ pub(super) fn along<'a, D: Dim>(
 /// How many axes, of so many, each list of indices points into.
 pub(super) fn listed<D: Dim>(r: &mut dyn Rule<D>, indices: &Type<D>, of: usize) -> Result<usize, Reject> {
     let listed = r.known(indices.shape[indices.rank() - 1])?;
-    r.le(D::from(1), D::from(listed))?;
     r.le(D::from(listed), D::from(of as i64))?;
     Ok(listed as usize)
 }

@@ -50,7 +50,8 @@ impl<D: Dim> TypeRule<D> for ScatterNd {
 /// Each list of indices leads to a slice, and its updates to the elements of that.
 fn places<A: Arith>(c: &Call<'_, A>) -> Places {
     let (indices, shape) = (c.int(1), c.data(0).shape());
-    let length = indices.shape()[indices.ndim() - 1];
+    let (lists, length) = indices.shape().split_at(indices.ndim() - 1);
+    let (lists, length) = (lists.iter().product::<usize>(), length[0]);
     let (into, rest) = shape.split_at(length);
     let inner: usize = rest.iter().product();
     let all: Vec<A::Z> = indices.iter().copied().collect();
@@ -58,7 +59,7 @@ fn places<A: Arith>(c: &Call<'_, A>) -> Places {
         let list = all[update / inner * length..][..length].iter().copied();
         point_at(c.arith, list, into).map(|at| place(&at, into) * inner + update % inner)
     };
-    (0..indices.len() / length * inner).map(target).collect()
+    (0..lists * inner).map(target).collect()
 }
 
 impl Operator for ScatterNd {
@@ -92,6 +93,10 @@ tables! {
         x = f32[2, 2, 2] {0, 0, 0, 0, 0, 0, 0, 0}; to = i64[1, 2, 2] {0, 1, -1, 0}; updates = f32[1, 2, 2] {1, 2, 3, 4}
         ScatterND(x, to, updates) {reduction = 'add'} = f32[2, 2, 2] {0, 0, 1, 2, 3, 4, 0, 0}
         ScatterND(x, to, f32[1, 2] {1, 2}) {reduction = 'add'} is refused
+    ";
+    a_list_of_no_indices_leads_to_all_there_is: "
+        ScatterND(f32[2] {1, 2}, i64[1, 0], f32[1, 2] {3, 4}) = f32[2] {3, 4}
+        ScatterND(f32[2] {1, 2}, i64[2, 0], f32[2, 2] {3, 4, 5, 6}) {reduction = 'add'} = f32[2] {9, 12}
     ";
     lists_that_are_all_different_may_need_every_index: "
         ScatterND(f32[4, 2], i64[8, 2], f32[8]) has the hazards [Perhaps { operand: 1, low: -2.0, high: 1.0 }, Repeated { operand: 1, axis: None }]

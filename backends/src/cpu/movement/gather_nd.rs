@@ -39,15 +39,19 @@ pub(crate) struct Slices {
 impl Slices {
     /// The places that the lists of indices point to, in data of this shape.
     pub(crate) fn new(c: &Call<'_>, shape: &[usize]) -> Result<Self, CpuError> {
-        let pointed = c.shape(1)?.last().copied().filter(|&n| n > 0 && n <= shape.len());
-        let pointed =
-            pointed.ok_or(CpuError::Invalid("its lists of indices are not of its operand's axes"))?;
+        let split = c.shape(1)?.split_last().filter(|(pointed, _)| **pointed <= shape.len());
+        let (&pointed, lists) =
+            split.ok_or(CpuError::Invalid("its lists of indices are not of its operand's axes"))?;
         let len: usize = shape[pointed..].iter().product();
         let of = |list: &[i64]| {
             list.iter()
                 .zip(shape)
                 .try_fold(0, |start, (&index, &size)| Ok(start * size + position(index, 1, size)?))
         };
+        if pointed == 0 {
+            // A list of nothing leads to all there is.
+            return Ok(Self { starts: vec![0; lists.iter().product()], len });
+        }
         let starts =
             indices(c, 1)?.chunks(pointed).map(|list| Ok(of(list)? * len)).collect::<Result<_, _>>()?;
         Ok(Self { starts, len })

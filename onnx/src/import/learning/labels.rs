@@ -32,6 +32,23 @@ impl List {
             Self::Numbers(numbers) => numbers.len(),
         }
     }
+
+    fn has_one_twice(&self) -> bool {
+        let different = match self {
+            Self::Texts(texts) => texts.iter().collect::<BTreeSet<_>>().len(),
+            Self::Numbers(numbers) if numbers.dtype().is_float() => {
+                numbers.to_f64s().into_iter().map(f64::to_bits).collect::<BTreeSet<_>>().len()
+            }
+            Self::Numbers(numbers) => numbers.to_i128s().into_iter().collect::<BTreeSet<_>>().len(),
+        };
+        different < self.len()
+    }
+}
+
+/// Whether keys are compared bit by bit, as versions 2 and 3 of the domain have it. From 4 on all NaN are one key, and of the sign of
+/// zeros nothing is said.
+fn is_by_bits(walk: &Walk<'_, '_>) -> bool {
+    walk.context.imports.get(super::DOMAIN).is_some_and(|&version| version < 4)
 }
 
 /// The one list among attributes with this beginning of their names.
@@ -157,15 +174,20 @@ pub(super) fn encoder<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) 
         let why = format!("there are {} keys and {} values", keys.len(), values.len());
         return Err(Error::invalid("attributes", why));
     }
+    let by_bits = !is_first && is_by_bits(walk);
+    if by_bits && keys.has_one_twice() {
+        let why = "a key is there twice, and this version does not say which value it has";
+        return Err(Error::unsupported("attributes `keys_…`", why));
+    }
     let y = match (keys, values, default) {
         (keys, List::Texts(mut values), List::Texts(default)) => {
             values.extend(default);
-            let (shape, places, from) = places(walk, source, &keys)?;
+            let (shape, places, from) = places(walk, source, &keys, by_bits)?;
             let texts: Vec<String> = places.into_iter().map(|place| values[place].clone()).collect();
             strings::made(walk, shape, &texts, from)?
         }
         (List::Texts(keys), List::Numbers(values), List::Numbers(default)) => {
-            let (shape, places, from) = places(walk, source, &List::Texts(keys))?;
+            let (shape, places, from) = places(walk, source, &List::Texts(keys), by_bits)?;
             let table = table(walk, values, default)?;
             let places = walk.integers(DType::I64, &shape, |i| places[i] as i128)?;
             let y = walk.op("Gather", &[table, places])?;
@@ -173,7 +195,7 @@ pub(super) fn encoder<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) 
         }
         (List::Numbers(keys), List::Numbers(values), List::Numbers(default)) => {
             let table = table(walk, values, default)?;
-            Bound::Tensor(looked_up(walk, source, &keys, table)?)
+            Bound::Tensor(looked_up(walk, source, &keys, table, by_bits)?)
         }
         (_, List::Texts(_), List::Numbers(_)) | (_, List::Numbers(_), List::Texts(_)) => {
             return Err(Error::invalid(
@@ -199,7 +221,12 @@ type Places = (Vec<i64>, Vec<usize>, Vec<Value>);
 
 /// The place of each element among the keys: of the last key that is equal to it, or one behind all keys if
 /// none is. With the shape of the elements, and the values that they were read from.
-fn places(walk: &mut Walk<'_, '_>, source: &SourceNode<'_, '_>, keys: &List) -> Result<Places, Error> {
+fn places(
+    walk: &mut Walk<'_, '_>,
+    source: &SourceNode<'_, '_>,
+    keys: &List,
+    by_bits: bool,
+) -> Result<Places, Error> {
     match keys {
         List::Texts(keys) => {
             let Read { shape, texts, from } = strings::read(walk, source.node, 0)?;
@@ -212,8 +239,9 @@ fn places(walk: &mut Walk<'_, '_>, source: &SourceNode<'_, '_>, keys: &List) -> 
             }
             strings::few(x.len())?;
             let places = if x.dtype().is_float() {
-                // All NaN are alike, and so are both zeros.
-                let bits = |x: f64| if x.is_nan() { f64::NAN } else { x + 0.0 }.to_bits();
+                // All NaN are alike, and so are both zeros, but by the text of the second version.
+                let zero = if by_bits { -0.0 } else { 0.0 };
+                let bits = |x: f64| if x.is_nan() { f64::NAN } else { x + zero }.to_bits();
                 let bits = |of: &Tensor| of.to_f64s().into_iter().map(bits).collect::<Vec<_>>();
                 last_places(&bits(keys), &bits(&x))
             } else {
@@ -236,6 +264,7 @@ fn looked_up(
     source: &SourceNode<'_, '_>,
     keys: &Tensor,
     table: Value,
+    by_bits: bool,
 ) -> Result<Value, Error> {
     let x = operand(walk, source.node, 0)?;
     let (ty, count) = (walk.ty(x), keys.len() as i64);
@@ -249,12 +278,24 @@ fn looked_up(
     let apart = walk.unsqueezed(x, &[axis])?;
     let numbers = walk.push_constant(Arc::new(keys.clone()), None)?;
     let numbers = walk.reshaped(numbers, &[count])?;
+    if by_bits && ty.dtype == DType::F32 {
+        let code = Attributes::new().dtype("to", DType::I32);
+        let (apart, numbers) =
+            (walk.op_with("BitCast", &code, &[apart])?, walk.op_with("BitCast", &code, &[numbers])?);
+        let is = walk.op("Equal", &[apart, numbers])?;
+        return picked(walk, is, table, [axis, count]);
+    }
     let mut is = walk.op("Equal", &[apart, numbers])?;
     if ty.dtype.is_float() && keys.to_f64s().iter().any(|key| key.is_nan()) {
         let (x_is_nan, key_is_nan) = (walk.op("IsNaN", &[apart])?, walk.op("IsNaN", &[numbers])?);
         let both = walk.op("And", &[x_is_nan, key_is_nan])?;
         is = walk.op("Or", &[is, both])?;
     }
+    picked(walk, is, table, [axis, count])
+}
+
+/// From a table, the value in the place of the last truth on an axis of this size, or the one behind them all.
+fn picked(walk: &mut Walk<'_, '_>, is: Value, table: Value, [axis, count]: [i64; 2]) -> Result<Value, Error> {
     let is = walk.cast(is, DType::I32)?;
     let last = Attributes::new().int("axis", axis).int("keepdims", 0).int("select_last_index", 1);
     let place = walk.op_with("ArgMax", &last, &[is])?;

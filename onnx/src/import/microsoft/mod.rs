@@ -10,6 +10,7 @@
 //! | `attention` | attention of all kinds |
 //! | `embedded` | the sum of embeddings, normalised |
 //! | `fused` | a product, convolution or sum together with what follows it |
+//! | `gathered` | rows of a table that is quantised in blocks |
 //! | `normalized` | a sum and its normalisation |
 //! | `quantized` | quantised operands and results around an operator of floats |
 //! | `products` | products of quantised matrices |
@@ -18,6 +19,7 @@
 mod attention;
 mod embedded;
 mod fused;
+mod gathered;
 mod normalized;
 mod products;
 mod quantized;
@@ -40,6 +42,7 @@ pub(super) fn translation(op_type: &str) -> Option<Translation> {
         attention::translation,
         embedded::translation,
         fused::translation,
+        gathered::translation,
         normalized::translation,
         products::translation,
         quantized::translation,

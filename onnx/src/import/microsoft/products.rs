@@ -112,12 +112,12 @@ fn gemm<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result<(), 
 fn by_blocks<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result<(), Error> {
     let given = GivenAttributes::of(source);
     let (columns, rows, block) = (given.needed("N")?, given.needed("K")?, given.needed("block_size")?);
-    let bits = given.int("bits", 4);
-    // A in 8 bits as the runtime likes it, or B in an order of its own: the description has no such product.
-    let is_free = given.int("accuracy_level", 0) == 4 || given.int("weight_prepacked", 0) != 0;
+    let (bits, accuracy) = (given.int("bits", 4), given.int("accuracy_level", 0));
+    // B in an order of the runtime's own.
+    let is_packed = given.int("weight_prepacked", 0) != 0;
     given.finish()?;
     let operands = tensors::<6>(walk, source)?;
-    if is_free || operands[4].is_some() || !matches!(bits, 2 | 4 | 8) {
+    if is_packed || operands[4].is_some() || !matches!(bits, 2 | 4 | 8) {
         return opaque::stand_in(
             walk,
             source,
@@ -131,6 +131,7 @@ fn by_blocks<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result
     let blocks = Blocks { columns, rows, block, bits };
     let (a, scales) = (floats(walk, &operands, 0)?, floats(walk, &operands, 2)?);
     let matrix = blocks.matrix(walk, there(&operands, 1)?, scales, operands[3])?;
+    let a = blocks.loosened(walk, a, accuracy)?;
     let product = walk.op("MatMul", &[a, matrix])?;
     let y = operands[5].map_or(Ok(product), |bias| walk.op("Add", &[product, bias]))?;
     bind(walk, source.node, vec![Bound::Tensor(y)])
@@ -153,6 +154,42 @@ impl Blocks {
     /// The blocks of a column.
     fn count(self) -> i64 {
         (self.rows - 1) / self.block + 1
+    }
+
+    /// A, which may be computed with in fewer digits, as `accuracy_level` has it: by 2 and 3 in f16 and bf16, by 4 in 8 bits for
+    /// each block, where each number is off by half of a 127th of the largest.
+    fn loosened(self, walk: &mut Walk<'_, '_>, a: Value, accuracy: i64) -> Result<Value, Error> {
+        let share = match accuracy {
+            2 => 2.0_f64.powi(-11),
+            3 => 2.0_f64.powi(-9),
+            4 => 1.0 / 254.0,
+            _ => return Ok(a),
+        };
+        let (ty, size) = (walk.ty(a), walk.op("Abs", &[a])?);
+        let size = if accuracy == 4 { self.largest(walk, size)? } else { size };
+        let share = walk.real(ty.dtype, share)?;
+        let off = walk.op("Mul", &[size, share])?;
+        let other = walk.op("Add", &[a, off])?;
+        walk.between(a, other)
+    }
+
+    /// For each number the largest of those in its block.
+    fn largest(self, walk: &mut Walk<'_, '_>, sizes: Value) -> Result<Value, Error> {
+        let Self { rows, block, .. } = self;
+        let ty = walk.ty(sizes);
+        let last = ty.rank() as i64 - 1;
+        if last < 0 || ty.shape[last as usize] != rows {
+            return Err(misshapen(0, &ty, &format!("of {rows} numbers each")));
+        }
+        let largest = Attributes::new().ints("axes", &[-1]).int("keepdims", 1);
+        let mut blocks = Vec::with_capacity(self.count() as usize);
+        for from in (0..rows).step_by(block as usize) {
+            let part = walk.slice(sizes, last, from, rows.min(from + block))?;
+            let most = walk.op_with("ReduceMax", &largest, &[part])?;
+            let shape = Attributes::new().ints("shape", &walk.ty(part).shape);
+            blocks.push(walk.op_with("Expand", &shape, &[most])?);
+        }
+        walk.joined(&blocks, last)
     }
 
     /// The matrix: what is packed less the zero points, which are the middle if there are none, times the scales, by block.
@@ -200,7 +237,12 @@ impl Blocks {
 }
 
 /// The numbers that bytes hold, several in each and the first in its lowest bits.
-fn unpacked(walk: &mut Walk<'_, '_>, bytes: Value, bits: i64, shape: &[i64]) -> Result<Value, Error> {
+pub(super) fn unpacked(
+    walk: &mut Walk<'_, '_>,
+    bytes: Value,
+    bits: i64,
+    shape: &[i64],
+) -> Result<Value, Error> {
     if bits == 8 {
         return walk.reshaped(bytes, shape);
     }

@@ -85,7 +85,10 @@ pub(super) fn put_together<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, 
     let &[batch, rows, columns] = &ty.shape[..] else {
         return Err(misshapen(0, &ty, "of a batch, blocks and their count"));
     };
-    if block.len() != axes || rows % count != 0 || ty.dtype == DType::Bool {
+    if ty.dtype == DType::Bool {
+        return Err(Error::unsupported("operand 0", "of truth values there is no sum where blocks meet"));
+    }
+    if block.len() != axes || rows % count != 0 {
         let why = format!("an image of {image:?} is not put together from {ty} and blocks of {block:?}");
         return Err(Error::invalid("operand 2", why));
     }

@@ -375,17 +375,18 @@ impl<R: Copy> Weights<R> {
 /// that may be on either side of an element any two neighbours may be the ones.
 fn nested<S: Arith>(mode: Mode, a: &S, along: &[Taps<S::R>], image: &[S::R], place: usize) -> S::R {
     let Some((taps, others)) = along.split_first() else { return image[place] };
-    let mut terms = Vec::with_capacity(taps.len());
+    let mut elements = Vec::with_capacity(taps.len());
     for tap in taps {
         let here = tap.offset.map(|offset| nested(mode, a, others, image, place + offset));
-        let here = here.unwrap_or_else(|| a.real(0.0));
-        terms.push((added(a, here, tap.is_taken), a.round(tap.weight)));
+        elements.push((here.unwrap_or_else(|| a.real(0.0)), a.round(tap.weight)));
     }
-    let sum = a.dot(terms.iter().copied());
+    let each = elements.iter().zip(taps);
+    let sum = a.dot(each.map(|(&(here, weight), tap)| (added(a, here, tap.is_taken), weight)));
     if mode == Mode::Cubic {
         return sum;
     }
-    let neighbours = terms.array_windows();
+    // Who has a line from an element takes it, however little it weighs.
+    let neighbours = elements.array_windows();
     neighbours.fold(sum, |is, &[(below, _), (above, share)]| {
         a.either(is, || a.add(below, a.mul(a.sub(above, below), share)))
     })
