@@ -10,7 +10,7 @@ use ops::schema::{Absence, Arity, Parameter, Schema};
 use ops::spec::Place;
 
 use super::context::{Functions, domain, opsets};
-use super::{operator, standard};
+use super::{microsoft, operator, standard};
 use crate::Error;
 use crate::program::{Attribute, Body, Function, Node, ValueId};
 use crate::proto::attribute_proto::AttributeType;
@@ -57,6 +57,9 @@ pub(super) fn check_node(node: &Node, functions: &Functions<'_>, declared: u32) 
     if declared == 0 {
         let why = "the model imports no opset of the default domain";
         return Err(Error::invalid(format!("operator {name}"), why));
+    }
+    if microsoft::in_default_domain(name).is_some() {
+        return Ok(());
     }
     let schema = standard::definition(name, declared)?;
     operands(node, schema, declared)?;

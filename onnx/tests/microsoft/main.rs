@@ -224,6 +224,13 @@ fn what_is_gathered_of_a_quantised_table_is_dequantised_by_block() {
 }
 
 #[test]
+fn a_simplified_normalisation_stands_in_the_domain_of_onnx() {
+    let node = "y = SimplifiedLayerNormalization<epsilon = 0.0>(x, g)";
+    let y = tensor("float[1, 2] x, float[2] g", node, &[reals(&[1, 2], &[3., 3.]), reals(&[2], &[1., 2.])]);
+    assert_eq!(y.to_f64s(), [1., 2.]);
+}
+
+#[test]
 fn sizes_that_no_matrix_has_are_refused() {
     for (attributes, why) in [
         ("K = 9223372036854775807, N = 1, block_size = 16", "must be from 1 to"),

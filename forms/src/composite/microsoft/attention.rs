@@ -20,9 +20,10 @@ fn multi_head(p: &mut Piece<'_>) -> Option<()> {
     let dtype = p.dtype()?;
     let (batch, heads, width) = (p.size(1..=2), p.size(1..=3), p.size(1..=4));
     let (queries, keys) = (p.size(1..=4), p.size(1..=4));
-    let value_width = if p.chance(0.3) { p.size(1..=4) } else { width };
     let is_causal = p.flag("unidirectional");
     let past = if p.chance(0.3) { p.size(1..=3) } else { 0 };
+    // Past values are as wide as keys.
+    let value_width = if past == 0 && p.chance(0.4) { p.size(1..=4) } else { width };
     // Queries have places where they come one with each new key.
     let keys = if is_causal { queries } else { keys };
     let (all, flat) = (past + keys, heads * width);
@@ -92,7 +93,9 @@ fn bias(p: &mut Piece<'_>, dtype: DType, [batch, heads, queries, keys]: [i64; 4]
 
 fn grouped(p: &mut Piece<'_>) -> Option<()> {
     let dtype = p.dtype()?;
-    let (batch, heads, shared, pairs) = (p.size(1..=2), p.size(1..=2), p.size(1..=3), p.size(1..=3));
+    let (batch, heads, shared) = (p.size(1..=2), p.size(1..=2), p.size(1..=3));
+    // ONNX Runtime takes heads of a multiple of eight numbers alone.
+    let pairs = p.choose(&[1, 2, 3, 4, 4, 4, 8])?;
     let (queries, width) = (p.size(1..=4), 2 * pairs);
     let past = if p.chance(0.5) { p.size(1..=4) } else { 0 };
     let (query_heads, all) = (heads * shared, past + queries);
@@ -128,7 +131,8 @@ fn grouped(p: &mut Piece<'_>) -> Option<()> {
     }
     p.absent();
     if p.chance(0.2) {
-        p.float("softcap", 2.0);
+        // As models have it: of a small one a shader's tanh is far out.
+        p.float("softcap", 30.0);
     } else {
         bias(p, dtype, [batch, query_heads, queries, all])?;
     }
@@ -171,7 +175,7 @@ fn embeddings(p: &mut Piece<'_>) -> Option<()> {
     p.of(dtype, &[width]);
     p.of(dtype, &[width]);
     // Words, and padding behind them.
-    if p.chance(0.5) {
+    if p.chance(0.8) {
         let ends: Vec<i64> = (0..batch).map(|_| p.size(0..=length)).collect();
         let mask: Vec<i64> =
             ends.iter().flat_map(|end| (0..length).map(move |at| i64::from(at < *end))).collect();
