@@ -120,8 +120,8 @@ fn spec(backend: &str) -> Result<EngineSpec, OpenError> {
             e => e.into(),
         });
     }
-    let program = std::env::current_exe()
-        .map_err(|source| worker::WorkerError::Start { program: "this executable".into(), source })?;
+    let program =
+        std::env::current_exe().map_err(|source| worker::WorkerError::no_executable(REFERENCE, source))?;
     let args = vec![worker::spec::WORKER_ARGUMENT.into(), REFERENCE.into()];
     Ok(EngineSpec { name: REFERENCE.to_owned(), program, args })
 }

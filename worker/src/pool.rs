@@ -30,6 +30,8 @@ pub struct Worker {
 impl Worker {
     /// Starts a worker and shakes hands.
     pub fn start(spec: EngineSpec, limits: Limits) -> Result<Self, WorkerError> {
+        // Here, as a case may get less than the usual time later on, and a process that replaces this one starts no faster then.
+        let limits = Limits { startup: limits.startup.max(limits.timeout), ..limits };
         let (process, description, engine_seconds) = launch(&spec, &limits)?;
         Ok(Self {
             spec,
@@ -229,9 +231,12 @@ impl Worker {
 
 /// A new process, what its engine is, and the seconds that the engine took to load.
 fn launch(spec: &EngineSpec, limits: &Limits) -> Result<(Process, Description, f64), WorkerError> {
-    let program = || spec.program.clone();
-    let mut process =
-        Process::start(spec, limits).map_err(|source| WorkerError::Start { program: program(), source })?;
+    let engine = || spec.name.clone();
+    let mut process = Process::start(spec, limits).map_err(|source| WorkerError::Start {
+        engine: engine(),
+        program: spec.program.clone(),
+        source,
+    })?;
     match process.hello(limits) {
         // A stranger's worker may say anything.
         Ok(Greeting::Hello(Hello { description, seconds, .. })) => {
@@ -239,7 +244,7 @@ fn launch(spec: &EngineSpec, limits: &Limits) -> Result<(Process, Description, f
         }
         Ok(Greeting::Unavailable { why }) => {
             process.end(&FrameError::Closed);
-            Err(WorkerError::Unavailable { engine: spec.name.clone(), why })
+            Err(WorkerError::Unavailable { engine: engine(), why })
         }
         Err(seen) => {
             let (fault, stderr) = process.end(&seen);
@@ -249,7 +254,8 @@ fn launch(spec: &EngineSpec, limits: &Limits) -> Result<(Process, Description, f
                 let why = stderr.trim().trim_start_matches("onnxsmith: ").to_owned();
                 return Err(WorkerError::Unavailable { engine, why });
             }
-            Err(WorkerError::Handshake { program: program(), fault, stderr })
+            let (fault, time) = (Box::new(fault), limits.startup);
+            Err(WorkerError::Handshake { engine: engine(), fault, time, stderr })
         }
     }
 }

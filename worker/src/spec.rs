@@ -73,8 +73,7 @@ impl EngineSpec {
                 .find(is_there)
                 .unwrap_or_else(unknown);
         }
-        let program = std::env::current_exe()
-            .map_err(|source| WorkerError::Start { program: "this executable".into(), source })?;
+        let program = std::env::current_exe().map_err(|source| WorkerError::no_executable(name, source))?;
         Ok(Self { name: name.to_owned(), program, args: vec![WORKER_ARGUMENT.into(), name.into()] })
     }
 
@@ -121,7 +120,7 @@ fn checkouts() -> impl Iterator<Item = PathBuf> {
 pub struct Limits {
     /// The time for one case.
     pub timeout: Duration,
-    /// The time to start and answer the handshake.
+    /// The time to start and answer the handshake, where that for a case is not longer.
     pub startup: Duration,
     /// The private memory that it can write to, in bytes; enforced on Linux only.
     pub memory: Option<u64>,
@@ -151,20 +150,24 @@ impl Default for Limits {
 #[derive(Debug, thiserror::Error)]
 pub enum WorkerError {
     /// The program cannot be started.
-    #[error("cannot start {}: {source}", program.display())]
+    #[error("cannot start {engine}: {}: {source}", program.display())]
     Start {
+        /// The engine, as the user calls it.
+        engine: String,
         /// The program.
         program: PathBuf,
         /// The system's reason.
         source: std::io::Error,
     },
     /// The program starts but does not shake hands.
-    #[error("{} is no worker: asked who it is, it {fault}{}", program.display(), said(stderr))]
+    #[error("{engine} is no worker: asked who it is, it {fault}{}{}", patience(fault, *time), said(stderr))]
     Handshake {
-        /// The program.
-        program: PathBuf,
+        /// The engine, as the user calls it.
+        engine: String,
         /// What it did instead.
-        fault: Fault,
+        fault: Box<Fault>,
+        /// How long it had.
+        time: Duration,
         /// The end of its standard error.
         stderr: String,
     },
@@ -212,6 +215,21 @@ pub enum WorkerError {
         /// What was asked for.
         name: String,
     },
+}
+
+impl WorkerError {
+    /// The path of this executable, which is to be the worker, cannot be told.
+    pub fn no_executable(engine: &str, source: std::io::Error) -> Self {
+        Self::Start { engine: engine.to_owned(), program: "this executable".into(), source }
+    }
+}
+
+/// How long an engine had that did not answer in time, and what gives it longer.
+fn patience(fault: &Fault, time: Duration) -> String {
+    match fault {
+        Fault::Timeout => format!(": it had {time:?}; --timeout gives it longer"),
+        _ => String::new(),
+    }
 }
 
 fn said(stderr: &str) -> String {

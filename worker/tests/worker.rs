@@ -268,23 +268,6 @@ fn a_worker_that_does_not_read_cannot_block_its_parent() {
 }
 
 #[test]
-fn a_program_that_is_no_worker_is_an_error_not_a_finding() {
-    let start = |spec| Worker::start(spec, limits()).err().expect("it is no worker");
-    assert!(matches!(start(spec("chatty")), WorkerError::Handshake { fault: Fault::Garbage { .. }, .. }));
-    assert!(start(spec("future")).to_string().contains("protocol version 99"));
-    assert!(start(spec("level-less")).to_string().contains("no level in `levels`"));
-    assert!(start(spec("dtype-less")).to_string().contains("float32: float32; there are bool,"));
-    assert!(matches!(
-        start(EngineSpec::parse("cmd:/nonexistent/runner --flag", &["cpu"]).unwrap()),
-        WorkerError::Start { .. }
-    ));
-    assert!(matches!(start(EngineSpec::parse("cmd:true", &["cpu"]).unwrap()), WorkerError::Handshake { .. }));
-    assert!(matches!(EngineSpec::parse("cmd:./runner 'open quote", &["cpu"]), Err(WorkerError::Command(_))));
-    assert!(matches!(EngineSpec::parse("no-such-engine", &["cpu"]), Err(WorkerError::UnknownEngine { .. })));
-    assert_eq!(EngineSpec::parse("cmd:./run 'a b' c", &["cpu"]).unwrap().args, ["a b", "c"]);
-}
-
-#[test]
 fn a_death_between_cases_is_not_blamed_on_the_next() {
     let mut worker = Worker::start(spec("echo"), limits()).unwrap();
     assert!(matches!(run(&mut worker, "die-later").outcome, Outcome::Outputs(_)));

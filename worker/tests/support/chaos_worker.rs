@@ -71,6 +71,9 @@ fn break_protocol(how: &str) {
     let mut line = String::new();
     let hello = br#"{"type":"hello","protocol":1,"engine":"raw","version":"1","dtypes":{"f32":"f32"},"levels":["none"]}"#;
     lines.read_line(&mut line).expect("hello comes");
+    if how == "dumb" {
+        sleep(FOR_EVER);
+    }
     match how {
         "level-less" => out.write_all(b"{\"type\":\"hello\",\"protocol\":1,\"engine\":\"\",\"version\":\"\",\"dtypes\":{\"f32\":\"f32\"},\"levels\":[]}\n"),
         "dtype-less" => out.write_all(b"{\"type\":\"hello\",\"protocol\":1,\"engine\":\"\",\"version\":\"\",\"dtypes\":{\"float32\":\"float32\"},\"levels\":[\"all\"]}\n"),
