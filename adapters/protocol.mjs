@@ -123,8 +123,13 @@ export function readLine() {
 
 /** Writes one frame. */
 export function send(header, blobs = []) {
-  const frame = Buffer.concat([Buffer.from(`${JSON.stringify(header)}\n`), ...blobs]);
+  const frame = Buffer.concat([Buffer.from(`${JSON.stringify(header, wellFormed)}\n`), ...blobs]);
   for (let sent = 0; sent < frame.length; ) sent += fs.writeSync(STDOUT, frame, sent);
+}
+
+/** A value of a header. JSON could write half a surrogate pair, as of a message that was cut; who reads it strictly refuses that. */
+function wellFormed(_, value) {
+  return typeof value === "string" ? Buffer.from(value).toString() : value;
 }
 
 /** The answer to `hello` of a runtime that cannot run here, for lack of what is said. */

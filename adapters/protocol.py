@@ -226,5 +226,12 @@ def together(value, bits):
 
 def send(frames, header, blobs=()):
     """Writes one frame."""
-    frames.write(json.dumps(header).encode() + b"\n" + b"".join(blobs))
+    frames.write(line_of(header) + b"\n" + b"".join(blobs))
     frames.flush()
+
+
+def line_of(header):
+    """The line of a header. Words of a runtime may hold bytes that are no text (`surrogateescape`); these become U+FFFD."""
+    # JSON could write half a surrogate pair; whoever reads it strictly takes that for no JSON.
+    text = json.dumps(header, ensure_ascii=False).encode("utf-16", errors="surrogatepass")
+    return text.decode("utf-16", errors="replace").encode()

@@ -51,6 +51,12 @@ def load(model, level):
     noisy.shout("in a case")
     if model == b"refuse":
         raise ValueError("no such model")
+    if model == b"mumble":
+        raise ValueError(b"no caf\xe9 \xf0\x9f\x8d\xb5".decode(errors="surrogateescape") + " \ud800")
+    if model == b"lack":
+        raise NotImplementedError("no \udcff")
+    if model == b"panic in another":
+        raise PanicException("\udcff is out of bounds")
     if model == b"fill":
         raise MemoryError("cannot allocate an array")
     if model == b"panic":
@@ -154,6 +160,32 @@ fn what_no_model_should_cause_is_a_fault() {
     );
 }
 
+/// What C++ puts into a message may be cut anywhere, and Python keeps bytes that are no text as halves of surrogate pairs.
+#[test]
+fn a_message_with_bytes_that_are_no_text_is_a_message() {
+    if !has_python() {
+        return;
+    }
+    let folder = runner();
+    let mut worker = Worker::start(spec(folder.path()), Limits::default()).expect("it shakes hands");
+    let mut outcome = |model: &str| {
+        let model = Source::Message(model.as_bytes());
+        worker.run(&Case { model, level: "default", inputs: &[], outputs: &[] }).expect("it runs").outcome
+    };
+    let mumbled = outcome("mumble");
+    let message = "ValueError: no caf\u{fffd} \u{1f375} \u{fffd}";
+    assert!(matches!(&mumbled, Outcome::Rejected { message: said, .. } if said == message), "{mumbled:?}");
+    let lacking = outcome("lack");
+    let why = "NotImplementedError: no \u{fffd}";
+    assert!(matches!(&lacking, Outcome::Unsupported { why: said } if said == why), "{lacking:?}");
+    let panic = outcome("panic in another");
+    let message = "\u{fffd} is out of bounds";
+    assert!(
+        matches!(&panic, Outcome::Fault(Fault::Panic { message: said, .. }) if said == message),
+        "{panic:?}"
+    );
+}
+
 /// A runner that lacks something says what, and nothing else that was printed is part of that.
 #[test]
 fn a_runner_says_why_it_cannot_run() {
@@ -162,6 +194,7 @@ fn a_runner_says_why_it_cannot_run() {
     }
     for (body, says) in [
         ("raise Unavailable('there is no GPU')", Some("there is no GPU")),
+        ("raise Unavailable('no \\udcff')", Some("no \u{fffd}")),
         ("import no_such_package", Some("there is no Python package `no_such_package`")),
         ("raise ValueError('a mistake')", None),
     ] {
