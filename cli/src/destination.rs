@@ -4,7 +4,7 @@ use std::fs;
 use std::io::{ErrorKind, Result, Write};
 use std::path::Path;
 
-use anyhow::{Context, bail};
+use anyhow::{Context, anyhow, bail};
 use tempfile::NamedTempFile;
 
 /// Makes a folder in which files can be made: it may exist and be read-only.
@@ -30,6 +30,13 @@ pub(crate) fn empty(folder: &Path) -> anyhow::Result<()> {
         Some(first) => bail!("{} is not empty ({first} is in it)", folder.display()),
         None => Ok(()),
     }
+}
+
+/// Makes sure that a case can be written to a folder, which is replaced as a whole: it is not there, or it holds a case and nothing
+/// else.
+pub(crate) fn of_case(folder: &Path) -> anyhow::Result<()> {
+    onnx::case::replaceable(folder)
+        .map_err(|why| anyhow!("{why}; --out takes a new folder, or a case to replace"))
 }
 
 /// Makes sure that a file can be written. What is in it stays, and none is left behind that was not there: the command may yet fail,

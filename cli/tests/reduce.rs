@@ -180,6 +180,37 @@ fn what_shows_nothing_is_refused_and_named() {
 }
 
 #[test]
+fn a_folder_with_more_than_a_case_in_it_is_left_as_it_is() {
+    let folder = large_softplus();
+    let at = |name: &str| folder.path().join(name);
+    for project in ["project", "m-reduced"] {
+        fs::create_dir_all(at(project).join("src")).expect("a folder");
+        fs::write(at(project).join("model.onnx"), "theirs").expect("a file");
+        fs::write(at(project).join("src/main.py"), "theirs").expect("a file");
+    }
+    // It is refused before anything is looked for: there is no such engine.
+    for (args, project) in [
+        (&["reduce", "m.onnxtxt", "--on", "nope"][..], "m-reduced"),
+        (&["reduce", "m.onnxtxt", "--on", "nope", "--out", "project"], "project"),
+        (&["show", "m.onnxtxt", "--out", "project"], "project"),
+    ] {
+        let output = onnxsmith(folder.path(), args);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{args:?}: {said}");
+        for part in [project, "it holds src, which is not of a case", "--out takes a new folder"] {
+            assert!(said.contains(part), "{args:?}: {said}");
+        }
+        for file in ["model.onnx", "src/main.py"] {
+            assert_eq!(
+                fs::read_to_string(at(project).join(file)).ok().as_deref(),
+                Some("theirs"),
+                "{args:?}"
+            );
+        }
+    }
+}
+
+#[test]
 fn killed_it_leaves_a_whole_case() {
     let (folder, case) = finding("softplus-large");
     let mut child = Command::new(env!("CARGO_BIN_EXE_onnxsmith"))

@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use campaign::replay::{Replay, replay};
 use harness::Target;
-use onnx::case::MODEL;
 use present::shell;
 use serde_json::json;
 use triage::reduce::{Budget, ReduceError, Reduced, Reduction, SUFFIX, reduce};
@@ -21,12 +20,7 @@ use campaign::exit::SearchEnd;
 /// Looks for the smallest case that shows the same finding.
 pub(crate) fn run(common: Common, args: &Reduce) -> anyhow::Result<Exit> {
     let out = args.out.clone().unwrap_or_else(|| beside(&args.case));
-    if out.exists() && !out.join(MODEL).is_file() {
-        bail!(
-            "{} exists and is not a case folder; --out takes a new folder, or a case to replace",
-            out.display()
-        );
-    }
+    destination::of_case(&out)?;
     if let Some(parent) = out.parent().filter(|parent| !parent.as_os_str().is_empty()) {
         let why = || format!("cannot write to {}; --out takes a folder", out.display());
         destination::make_writable(parent).with_context(why)?;

@@ -11,11 +11,12 @@ use triage::inputs::{CaseInputs, Dear, inputs};
 use triage::invent::{DrawnInputs, UserInputs};
 
 use crate::args::{Common, Show, TextForm};
-use crate::screen;
+use crate::{destination, screen};
 use campaign::Exit;
 
 /// Prints a model as text, or as DOT, or writes its case for other tools.
 pub(crate) fn run(common: Common, args: &Show) -> anyhow::Result<Exit> {
+    args.out.as_deref().map_or(Ok(()), destination::of_case)?;
     let mut folder = triage::stored::read(&args.case)?;
     let given = super::given(&args.given)?;
     let is_asked_for = !given.is_empty();

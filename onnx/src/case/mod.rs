@@ -16,6 +16,7 @@
 mod datum;
 mod find;
 mod npy;
+mod own;
 mod write;
 
 use std::collections::HashSet;
@@ -26,6 +27,7 @@ use ir::{DType, Datum, DatumKind, Tensor, Type};
 
 pub use datum::encode;
 pub use find::find;
+pub use own::replaceable;
 pub use write::{clear, place};
 
 use crate::import::declared_kind;

@@ -4,6 +4,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use super::own::replaceable;
 use super::{BOUNDS_SET, CaseFolder, DATA_SET, DataSet, JSON, Leeway, MODEL, NamedDatum, REWRITTEN, encode};
 use crate::program::sparse;
 use crate::proto::{GraphProto, ModelProto, ValueInfoProto, decode_shared};
@@ -47,12 +48,10 @@ impl CaseFolder {
 const STAGING: &str = ".case-";
 
 /// Makes a case folder: `fill` makes it under a temporary name beside `path`, then it is renamed. A case folder that is
-/// already there is replaced, and stays where that fails; anything else that is there is an error.
+/// already there is replaced, and stays where that fails. Anything else that is there is an error: see [`replaceable`].
 pub fn place(path: &Path, fill: impl FnOnce(&Path) -> Result<(), Error>) -> Result<(), Error> {
+    replaceable(path)?;
     let occupied = path.symlink_metadata().is_ok();
-    if occupied && !path.join(MODEL).is_file() {
-        return Err(Error::invalid(path.display().to_string(), "it exists and is not a case folder"));
-    }
     let parent = match path.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),
@@ -222,6 +221,19 @@ mod tests {
         place(&path, fill).expect("replaced");
         assert_eq!(fs::read(path.join(MODEL)).expect("the new model"), b"new");
         assert_eq!(names(parent.path()), ["case"]);
+    }
+
+    #[test]
+    fn a_project_with_a_model_is_not_replaced() {
+        let parent = tempfile::tempdir().expect("a folder");
+        let path = parent.path().join("project");
+        case(&path, "old");
+        fs::create_dir(path.join("src")).expect("a folder");
+        let why = CaseFolder::default().write(&path).expect_err("it is not a case alone").to_string();
+        assert!(why.contains("it holds src, which is not of a case"), "{why}");
+        let mut left = names(&path);
+        left.sort();
+        assert_eq!(left, ["model.onnx", "src"]);
     }
 
     #[test]

@@ -16,6 +16,7 @@ use ir::Type;
 use crate::proto::StringStringEntryProto;
 use crate::{Error, file};
 
+pub(crate) use spill::DATA;
 pub use spill::spill;
 pub(crate) use whole::{elsewhere, whole};
 

@@ -10,7 +10,7 @@ use crate::proto::{ModelProto, StringStringEntryProto, decode};
 use crate::{Error, encode};
 
 /// The file that the data goes to.
-const DATA: &str = "model.data";
+pub(crate) const DATA: &str = "model.data";
 
 /// What fewer bytes of an initializer are not worth: they stay in the message, as shapes and axes do that a reader wants at once.
 const LEAST: usize = 1024;
