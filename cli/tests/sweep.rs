@@ -64,6 +64,12 @@ fn a_folder_has_the_page_goes_on_and_is_compared_with() {
     assert_eq!(first["rows"], resumed["rows"]);
     let other = sweep(at, &["--on", "cpu", "--ops", "Neg", "--out", "sweep", "--resume"]);
     assert_eq!(other.status.code(), Some(2), "it is another sweep");
+    let said = String::from_utf8_lossy(&other.stderr);
+    assert!(said.contains("--ops: only there Add; only here nothing\n"), "{said}");
+    assert!(
+        said.contains("--dtypes: only there nothing; only here bf16") && !said.contains("--seed"),
+        "{said}"
+    );
     let compared = json(at, &[SMALL, &["--against", "sweep"]].concat());
     assert_eq!(compared["worse"], serde_json::json!([]));
     let none = serde_json::json!({ "settings": [], "rows": [], "only_now": [], "only_before": [] });
@@ -75,6 +81,24 @@ fn a_folder_has_the_page_goes_on_and_is_compared_with() {
         csv.starts_with("op,dtype,form,backend,elements,") && csv.contains("\nNeg,i8,unary,cpu,256,"),
         "{csv}"
     );
+}
+
+#[test]
+fn a_folder_with_something_else_in_it_is_left_as_it_is() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let site = folder.path().join("site");
+    std::fs::create_dir(&site).expect("a folder");
+    std::fs::write(site.join("index.html"), "theirs").expect("a file");
+    for more in [&[][..], &["--resume"]] {
+        let output = sweep(folder.path(), &[SMALL, &["--out", "site"], more].concat());
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        let told =
+            "site holds no sweep, and is not empty (index.html is in it); --out takes a new or empty folder";
+        assert!(said.contains(told), "{said}");
+    }
+    assert_eq!(std::fs::read_dir(&site).expect("the folder").count(), 1);
+    assert_eq!(std::fs::read_to_string(site.join("index.html")).ok().as_deref(), Some("theirs"));
 }
 
 #[cfg(unix)]

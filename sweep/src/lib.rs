@@ -15,7 +15,7 @@
 //! | [`tier`] | the tight tier: the one place that says what counts as good |
 //! | [`element`], [`mod@judge`], [`bins`], [`tally`] | elements, judged, sorted by argument, counted |
 //! | [`mod@run`] | parts on all targets, in threads, results in order |
-//! | [`store`] | a sweep on disk, and going on with it |
+//! | [`store`], `differences` | a sweep on disk, and going on with it; what tells another one apart |
 //! | [`rows`], [`table`] | from parts to rows, and to text |
 //! | [`cases`] | the worst inputs as case folders |
 //! | [`against`] | what got worse since another sweep |
@@ -24,6 +24,7 @@ pub mod against;
 pub mod bins;
 pub mod cases;
 pub mod columns;
+mod differences;
 pub mod element;
 pub mod form;
 pub mod judge;

@@ -12,6 +12,7 @@ use worker::{Outcome, Run, WorkerError};
 
 use crate::judge::{self, Context};
 use crate::plan::{Name, Part, Scope};
+use crate::store;
 use crate::tally::{Apart, Tally};
 use crate::tier::{Obligation, Reference};
 use crate::trial::{Trial, trial};
@@ -58,7 +59,7 @@ pub fn run(
     targets: &[Target],
     jobs: usize,
     stop: &AtomicBool,
-    mut take: impl FnMut(PartResult) -> std::io::Result<()>,
+    mut take: impl FnMut(PartResult) -> Result<(), store::Error>,
 ) -> Result<(), Error> {
     let obligations = Obligation::all(targets);
     let count = parts.len() as u64;
@@ -82,8 +83,8 @@ pub enum Error {
     #[error(transparent)]
     Worker(#[from] WorkerError),
     /// The store cannot be written.
-    #[error("the results cannot be stored: {0}")]
-    Store(#[from] std::io::Error),
+    #[error("the results cannot be stored")]
+    Store(#[from] store::Error),
 }
 
 fn ran(

@@ -78,12 +78,28 @@ pub enum Error {
         /// Why.
         cause: io::Error,
     },
+    /// There is no room.
+    #[error("the disk is full: cannot write to {}; the parts that were stored are safe", .0.display())]
+    Full(PathBuf),
+    /// The folder is somebody's.
+    #[error("{} holds no sweep, and is not empty ({first} is in it)", folder.display())]
+    Occupied {
+        /// The folder.
+        folder: PathBuf,
+        /// What is in it.
+        first: String,
+    },
     /// There is a sweep already.
     #[error("{} holds a sweep already", .0.display())]
     Exists(PathBuf),
     /// The folder holds another sweep.
-    #[error("{} holds another sweep: its operators, dtypes, forms, samples, backends or version differ", .0.display())]
-    Other(PathBuf),
+    #[error("{} holds another sweep:\n    {}", folder.display(), differences.join("\n    "))]
+    Other {
+        /// The folder.
+        folder: PathBuf,
+        /// What differs, in words.
+        differences: Vec<String>,
+    },
     /// The folder holds no sweep.
     #[error("{} holds no sweep", .0.display())]
     NoSweep(PathBuf),
@@ -100,6 +116,15 @@ pub enum Error {
         /// What is wrong with it.
         cause: serde_json::Error,
     },
+}
+
+impl Error {
+    fn io(path: &Path, cause: io::Error) -> Self {
+        match cause.kind() {
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Self::Full(path.to_owned()),
+            _ => Self::Io { path: path.to_owned(), cause },
+        }
+    }
 }
 
 /// A sweep's folder, open for more parts.
@@ -119,6 +144,22 @@ pub enum Earlier {
     Continued,
 }
 
+/// Makes sure that a folder can take a sweep: it has one, it is not there, or it is empty. A sweep replaces files that others have
+/// too, as `index.html`. Hidden files do not count.
+pub fn vacant(folder: &Path) -> Result<(), Error> {
+    if !folder.is_dir() || folder.join(PARTS).exists() {
+        return Ok(());
+    }
+    let entries = fs::read_dir(folder).and_then(Iterator::collect::<io::Result<Vec<_>>>);
+    let entries = entries.map_err(|cause| Error::io(folder, cause))?;
+    let names = entries.iter().map(|entry| entry.file_name().to_string_lossy().into_owned());
+    // A process that was killed as it began has left its lock.
+    match names.filter(|name| !name.starts_with('.') && name != LOCK).min() {
+        Some(first) => Err(Error::Occupied { folder: folder.to_owned(), first }),
+        None => Ok(()),
+    }
+}
+
 impl Store {
     /// Opens a folder for a sweep, with what ran before.
     pub fn open(
@@ -127,8 +168,9 @@ impl Store {
         parts: &[Part],
         earlier: Earlier,
     ) -> Result<(Self, Vec<PartResult>), Error> {
+        vacant(folder)?;
         let path = folder.join(PARTS);
-        let failed = |cause| Error::Io { path: path.clone(), cause };
+        let failed = |cause| Error::io(&path, cause);
         fs::create_dir_all(folder).map_err(failed)?;
         let lock = lock(folder)?;
         let before = match (path.exists(), earlier) {
@@ -136,8 +178,10 @@ impl Store {
             (true, Earlier::Continued) => read(&path)?,
             (false, _) => None,
         };
-        if before.as_ref().is_some_and(|before| !before.is_start_of(identity, parts)) {
-            return Err(Error::Other(folder.to_owned()));
+        let differences =
+            before.as_ref().map(|before| before.differences(identity, parts)).unwrap_or_default();
+        if !differences.is_empty() {
+            return Err(Error::Other { folder: folder.to_owned(), differences });
         }
         let writable = OpenOptions::new().create(true).write(true).truncate(false).open(&path);
         let mut file = writable.map_err(failed)?;
@@ -152,8 +196,9 @@ impl Store {
     }
 
     /// Stores what came of a part.
-    pub fn add(&mut self, ran: &PartResult) -> io::Result<()> {
-        self.file.write_all(line(ran)?.as_bytes())
+    pub fn add(&mut self, ran: &PartResult) -> Result<(), Error> {
+        let written = line(ran).and_then(|line| self.file.write_all(line.as_bytes()));
+        written.map_err(|cause| Error::io(&self.path, cause))
     }
 
     /// The file.
@@ -169,7 +214,7 @@ fn line(value: &impl Serialize) -> io::Result<String> {
 /// Makes this process the only one that writes to a folder, until the file is closed.
 fn lock(folder: &Path) -> Result<File, Error> {
     let path = folder.join(LOCK);
-    let lock = folder_lock::take(&path).map_err(|cause| Error::Io { path, cause })?;
+    let lock = folder_lock::take(&path).map_err(|cause| Error::io(&path, cause))?;
     lock.ok_or_else(|| Error::Busy(folder.to_owned()))
 }
 
@@ -189,18 +234,23 @@ struct Stored {
 }
 
 impl Stored {
-    /// Whether it is the beginning of a sweep.
-    fn is_start_of(&self, identity: &Identity, parts: &[Part]) -> bool {
+    /// What keeps it from being the beginning of a sweep, in words.
+    fn differences(&self, identity: &Identity, parts: &[Part]) -> Vec<String> {
+        let mut found = self.identity.differences(identity);
         let mut pairs = self.ran.iter().zip(parts);
-        self.identity == *identity
-            && self.ran.len() <= parts.len()
-            && pairs.all(|(ran, part)| ran.part == part.name)
+        let is_start = self.ran.len() <= parts.len() && pairs.all(|(ran, part)| ran.part == part.name);
+        if found.is_empty() && !is_start {
+            found.push(
+                "the parts that ran there are not the first ones here: another build wrote them".to_owned(),
+            );
+        }
+        found
     }
 }
 
 /// The sweep of a file as far as its lines are whole; `None` where not even the first is.
 fn read(path: &Path) -> Result<Option<Stored>, Error> {
-    let failed = |cause| Error::Io { path: path.to_owned(), cause };
+    let failed = |cause| Error::io(path, cause);
     let mut file = BufReader::new(File::open(path).map_err(failed)?);
     let Some(first) = whole_line(&mut file).map_err(failed)? else { return Ok(None) };
     let identity = parsed(path, 1, &first)?;
@@ -222,4 +272,51 @@ fn whole_line(from: &mut impl BufRead) -> io::Result<Option<Vec<u8>>> {
 /// What a line says.
 fn parsed<T: DeserializeOwned>(path: &Path, line: usize, text: &[u8]) -> Result<T, Error> {
     serde_json::from_slice(text).map_err(|cause| Error::Line { path: path.to_owned(), line, cause })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::form::PartForm;
+    use crate::plan::Name;
+
+    /// The folders that cannot take a sweep, with what is named of them, and those that can.
+    #[test]
+    fn a_folder_without_a_sweep_is_empty_or_refused() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let at = |name: &str| folder.path().join(name);
+        vacant(&at("absent")).expect("nothing is there");
+        for (name, file) in [("hidden", ".keep"), ("begun", LOCK), ("sweep", PARTS)] {
+            fs::create_dir(at(name)).expect("a folder");
+            fs::write(at(name).join(file), "").expect("a file");
+            vacant(&at(name)).expect(name);
+        }
+        fs::write(at("sweep").join("index.html"), "").expect("a page of its own");
+        vacant(&at("sweep")).expect("a sweep");
+        fs::write(at("hidden").join("sweep.csv"), "").expect("a file");
+        fs::write(at("hidden").join("index.html"), "").expect("a file");
+        let why = vacant(&at("hidden")).expect_err("two files").to_string();
+        assert!(why.ends_with("hidden holds no sweep, and is not empty (index.html is in it)"), "{why}");
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_full_disk_is_told_with_the_file() {
+        let part = Name {
+            op: "Neg".to_owned(),
+            dtype: "i8".to_owned(),
+            form: PartForm::Unary,
+            number: 0,
+            length: None,
+        };
+        let ran =
+            PartResult { part, answers: Vec::new(), apart: Vec::new(), late_faults: Default::default() };
+        let full = || OpenOptions::new().write(true).open("/dev/full").expect("/dev/full");
+        let mut store = Store { path: "sweep/parts.jsonl".into(), file: full(), _lock: full() };
+        let why = store.add(&ran).expect_err("there is no room").to_string();
+        assert_eq!(
+            why,
+            "the disk is full: cannot write to sweep/parts.jsonl; the parts that were stored are safe"
+        );
+    }
 }

@@ -247,7 +247,10 @@ fn a_sweep_that_was_cut_off_goes_on_where_it_was() {
     assert!(matches!(whole.open(folder.path(), Earlier::Refused), Err(Error::Exists(_))));
     let scope = Scope { seed: 4, ..whole.scope.clone() };
     let other = Whole { identity: Identity::of(&scope, &[cpu()]), scope, all: Vec::new() };
-    assert!(matches!(other.open(folder.path(), Earlier::Continued), Err(Error::Other(_))));
+    let Err(Error::Other { differences, .. }) = other.open(folder.path(), Earlier::Continued) else {
+        panic!("it is another sweep")
+    };
+    assert_eq!(differences, ["--seed: 3 there, 4 here"]);
 }
 
 #[test]
@@ -309,7 +312,7 @@ fn a_sweep_that_cannot_be_stored_ends_at_once() {
     let targets = Target::here(Box::new(engine));
     let scope = scope(&["ReduceSum"], DType::F32, &[PartForm::Lengths]);
     let parts = parts(&scope);
-    let full = |_| Err(std::io::ErrorKind::StorageFull.into());
+    let full = |_| Err(Error::Full("sweep".into()));
     let ended = run(&scope, &parts, &targets[..1], 2, &AtomicBool::new(false), full);
     assert!(matches!(ended, Err(onnxsmith_sweep::run::Error::Store(_))), "{ended:?}");
     // A few parts have begun by then; how many hangs on the machine.

@@ -1,6 +1,7 @@
 //! `onnxsmith sweep`
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::io::{self, ErrorKind};
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
@@ -34,6 +35,7 @@ pub(crate) fn run(common: Common, args: &Sweep) -> anyhow::Result<Exit> {
         Some(_) => "the parts under way are finished and stored",
         None => "the parts under way are finished and told",
     })?;
+    args.out.as_deref().map_or(Ok(()), store::vacant)?;
     let targets = targets(&args.on, &limits)?;
     writable_folder("--out", args.out.as_deref())?;
     for note in of_one_adapter(&targets) {
@@ -64,13 +66,25 @@ pub(crate) fn run(common: Common, args: &Sweep) -> anyhow::Result<Exit> {
         seconds: started.elapsed().as_secs_f64(),
     };
     if let Some(folder) = &args.out {
-        found.write(folder)?;
+        found.write(folder).map_err(resumable)?;
         let bar = Progress::new(common, Some(rows.rows.len() as u64), "saving the worst inputs of rows");
-        let saved = cases::save(folder, &identity.scope, &parts, &targets, &rows, || bar.inc(1))?;
+        let saved = cases::save(folder, &identity.scope, &parts, &targets, &rows, || bar.inc(1));
         drop(bar);
+        let saved = saved.map_err(|e| resumable(e.into()))?;
         screen::tell(common, &format!("{saved} cases in {}", folder.join(cases::CASES).display()));
     }
     found.show(common, args)
+}
+
+/// An error of writing what follows from the parts, with the way on where the disk is full.
+fn resumable(error: anyhow::Error) -> anyhow::Error {
+    let is_full =
+        |cause: &io::Error| matches!(cause.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded);
+    if error.chain().filter_map(|cause| cause.downcast_ref()).any(is_full) {
+        error.context("the parts that ran are stored, so free some space and go on with --resume")
+    } else {
+        error
+    }
 }
 
 /// What is asked for.
@@ -253,5 +267,28 @@ impl SweepResult<'_> {
             bail!("nothing was compared with the earlier sweep");
         }
         Ok(exit)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn on_a_full_disk_the_way_on_is_told() {
+        let why = |kind: ErrorKind| {
+            let source = io::Error::from(kind);
+            resumable(
+                cases::Error::Write(onnx::Error::Io { action: "write", path: "x".into(), source }).into(),
+            )
+        };
+        let told =
+            |kind: ErrorKind| format!("{:#}", why(kind)).contains("go on with --resume: cannot write x");
+        assert!(
+            told(ErrorKind::StorageFull) && told(ErrorKind::QuotaExceeded),
+            "{:#}",
+            why(ErrorKind::StorageFull)
+        );
+        assert!(!told(ErrorKind::PermissionDenied));
     }
 }
