@@ -104,6 +104,33 @@ fn an_engine_is_held_to_the_dtype_that_it_says_it_computes_in() {
     assert_eq!(outcome(&on(&half, stands(DType::F64, DType::F32))).0, Grade::Pass);
 }
 
+/// Whether `run --out` writes an answer.
+#[test]
+fn an_answer_that_counts_as_unsupported_is_not_written_for_other_judges() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let whole = [sum(folder.path(), DType::F64, 0.1)];
+    let half = [sum(&folder.path().join("half"), DType::F64, 0.5)];
+    // What is told to be computed in f32 is excused where digits are lost. Called wrong, it is written.
+    for (case, by, grade) in [
+        (&whole, DType::F32, Grade::Unsupported),
+        (&whole, DType::F64, Grade::Mismatch),
+        (&half, DType::F32, Grade::Pass),
+    ] {
+        let out = tempfile::tempdir().expect("a folder");
+        let targets = Target::here(Box::new(OnModels::new(stands(DType::F64, by))));
+        let how = Replay { out: Some(out.path()), ..Replay::on(&targets) };
+        let replayed = replay(case, &how, &|| {});
+        assert_eq!(outcome(&replayed).0, grade);
+        let is_written = out.path().join("case-7/stands-only/output_0.pb").is_file();
+        assert_eq!(is_written, grade != Grade::Unsupported, "{grade:?}");
+        assert_eq!(
+            out.path().join("case-7").exists(),
+            is_written,
+            "a folder without outputs would be judged"
+        );
+    }
+}
+
 /// Gives a saved case a question that it was saved for.
 fn ask(case: &Path, oracle: &str, name: &str) {
     let at = case.join("case.json");

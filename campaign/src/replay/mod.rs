@@ -355,10 +355,6 @@ impl Exercise<'_> {
             return Err(Judgement::new(Grade::Unsupported, NO_OUTPUTS));
         }
         let ran = target.run(model, &inputs, &interface).map_err(|e| Judgement::trouble(&e))?;
-        if let Some(out) = how.out {
-            written::outputs(out, name, target, number, &interface.outputs, &ran)
-                .map_err(|e| Judgement::trouble(&format_args!("the outputs cannot be written: {e}")))?;
-        }
         let stored = about.rtol.zip(about.atol).map(|(relative, absolute)| Tolerance { relative, absolute });
         let tolerance = how.tolerance.or(stored);
         let judged = || match &reference {
@@ -371,7 +367,13 @@ impl Exercise<'_> {
             }
             _ => fixed(target, &ran.outcome, &set.inputs, &set.outputs, tolerance),
         };
-        let judged = how.oracles.differential.then(judged).into_iter().collect();
+        let judged: Vec<Judgement> = how.oracles.differential.then(judged).into_iter().collect();
+        // What an engine declares that it computes otherwise, another judge would call wrong.
+        let is_unsupported = judged.iter().any(|judgement| judgement.grade == Grade::Unsupported);
+        if let Some(out) = how.out.filter(|_| !is_unsupported) {
+            written::outputs(out, name, target, number, &interface.outputs, &ran)
+                .map_err(|e| Judgement::trouble(&format_args!("the outputs cannot be written: {e}")))?;
+        }
         let is_asked = |reference: &&Rc<Reference>| {
             !how.oracles.others.is_empty() && reference.declined(target).is_none()
         };

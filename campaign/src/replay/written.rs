@@ -1,6 +1,8 @@
 //! What `run --out` leaves behind.
 
 use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use harness::target::Target;
@@ -11,13 +13,13 @@ use worker::{Outcome, Run};
 use super::file_name;
 
 /// Writes the inputs that are not the case's own, as the data sets of a case folder have them.
-pub(super) fn inputs(folder: &Path, sets: &[DataSet]) -> std::io::Result<()> {
+pub(super) fn inputs(folder: &Path, sets: &[DataSet]) -> io::Result<()> {
     for (number, set) in sets.iter().enumerate() {
-        let folder = of_set(folder.join("inputs"), number);
-        std::fs::create_dir_all(&folder)?;
-        for (i, NamedDatum { name, datum }) in set.inputs.iter().enumerate() {
-            std::fs::write(folder.join(format!("input_{i}.pb")), onnx::case::encode(name, datum))?;
-        }
+        let message = |(i, NamedDatum { name, datum }): (usize, &NamedDatum)| {
+            (format!("input_{i}.pb"), onnx::case::encode(name, datum))
+        };
+        let messages = set.inputs.iter().enumerate().map(message);
+        all_or_none(&of_set(folder.join("inputs"), number), messages)?;
     }
     Ok(())
 }
@@ -35,15 +37,53 @@ pub(super) fn outputs(
     set: usize,
     wanted: &[Wanted],
     ran: &Run,
-) -> std::io::Result<()> {
+) -> io::Result<()> {
     let Outcome::Outputs(outputs) = &ran.outcome else { return Ok(()) };
     let folder = of_set(out.join(name).join(file_name(&target.name())), set);
-    std::fs::create_dir_all(&folder)?;
     let mut parts: BTreeMap<String, Tensor> = outputs.iter().cloned().collect();
-    for (i, Wanted { name, kind, .. }) in wanted.iter().enumerate() {
-        if let Ok(datum) = kind.gather(name, &mut parts) {
-            std::fs::write(folder.join(format!("output_{i}.pb")), onnx::case::encode(name, &datum))?;
+    let message = |(i, Wanted { name, kind, .. }): (usize, &Wanted)| {
+        let datum = kind.gather(name, &mut parts).ok()?;
+        Some((format!("output_{i}.pb"), onnx::case::encode(name, &datum)))
+    };
+    all_or_none(&folder, wanted.iter().enumerate().filter_map(message))
+}
+
+/// Writes files into a folder. Where one cannot be written, none of them is left, nor the folder if nothing else is in it: half of
+/// an answer would be taken for a wrong one.
+fn all_or_none(folder: &Path, files: impl Iterator<Item = (String, Vec<u8>)>) -> io::Result<()> {
+    fs::create_dir_all(folder)?;
+    let mut begun = Vec::new();
+    let mut files = files.map(|(name, bytes)| (folder.join(name), bytes));
+    let written = files.try_for_each(|(path, bytes)| {
+        let mut file = File::create(&path)?;
+        begun.push(path);
+        file.write_all(&bytes)
+    });
+    if written.is_err() {
+        for path in begun {
+            let _ = fs::remove_file(path);
         }
+        let _ = fs::remove_dir(folder);
     }
-    Ok(())
+    written
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn of_an_answer_that_the_disk_has_no_room_for_nothing_is_left() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (out, files) = (folder.path().join("out"), ["output_0.pb", "output_1.pb"]);
+        fs::create_dir(&out).expect("a folder");
+        std::os::unix::fs::symlink("/dev/full", out.join(files[1])).expect("a link");
+        let written = || all_or_none(&out, files.map(|name| (name.to_owned(), vec![1; 3])).into_iter());
+        let why = written().expect_err("there is no room");
+        assert_eq!(why.kind(), io::ErrorKind::StorageFull);
+        assert!(!out.exists(), "{:?}", fs::read_dir(&out).map(Iterator::count));
+        written().expect("there is room");
+        assert!(files.iter().all(|name| fs::read(out.join(name)).is_ok_and(|bytes| bytes == [1; 3])));
+    }
 }
