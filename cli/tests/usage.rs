@@ -217,6 +217,25 @@ fn a_broken_case_is_named_and_does_not_hide_the_others() {
 }
 
 #[test]
+fn a_broken_description_of_a_case_is_told_by_every_command_that_takes_one() {
+    let folder = folder();
+    let commands: &[&[&str]] = &[
+        &["run", "json", "--on", "cpu"],
+        &["reduce", "json", "--on", "cpu"],
+        &["blame", "json", "--on", "cpu"],
+        &["show", "json"],
+        &["show", "json", "--out", "shown"],
+    ];
+    for args in commands {
+        let output = onnxsmith(folder.path(), args);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{args:?}: {said}");
+        assert!(said.contains("case.json cannot be read"), "{args:?}: {said}");
+    }
+    assert!(!folder.path().join("shown").exists());
+}
+
+#[test]
 fn a_run_that_compares_nothing_says_so() {
     let folder = folder();
     let made = onnxsmith(

@@ -28,6 +28,7 @@ use worker::{Outcome, WorkerError};
 
 use crate::allowance::allowed;
 use crate::composite::{self, Composite, composites_with};
+use crate::folder::About;
 use crate::forms;
 use crate::idle::NotRun;
 use crate::inputs::{CaseInputs, Dear, inputs};
@@ -84,6 +85,9 @@ pub enum LocalError {
     /// The model has no inputs, or cannot be read.
     #[error(transparent)]
     Inputs(#[from] NoInputs),
+    /// The case says of itself what cannot be read.
+    #[error("case.json cannot be read: {0}")]
+    About(#[from] serde_json::Error),
     /// The inputs of the model are other ones.
     #[error("the inputs do not fit the model: {0}")]
     Bind(String),
@@ -102,6 +106,8 @@ impl Subject {
     /// The model of a saved case with its first data set, or a lone model with inputs that are found; given ones take the place of both.
     pub fn read(path: &Path, given: &UserInputs, seed: u64) -> Result<Self, LocalError> {
         let mut folder = stored::read(path)?;
+        // Nothing of it is used here, but a broken case is broken for every command.
+        About::read(&folder)?;
         let CaseInputs { sets, drawn, misdeclared, .. } = inputs(&mut folder, given, seed, Dear::Draw)?;
         let first = sets.into_iter().next().unwrap_or_default();
         let known = first.inputs.into_iter().map(|input| (input.name, input.datum)).collect();

@@ -18,6 +18,8 @@ use campaign::Exit;
 pub(crate) fn run(common: Common, args: &Show) -> anyhow::Result<Exit> {
     args.out.as_deref().map_or(Ok(()), destination::of_case)?;
     let mut folder = triage::stored::read(&args.case)?;
+    let about =
+        About::read(&folder).with_context(|| format!("{}: case.json cannot be read", args.case.display()))?;
     let given = super::given(&args.given)?;
     let is_asked_for = !given.is_empty();
     if is_asked_for || args.out.is_some() && folder.sets.is_empty() {
@@ -34,7 +36,7 @@ pub(crate) fn run(common: Common, args: &Show) -> anyhow::Result<Exit> {
         folder.write(out)?;
         return said(common, args, out);
     }
-    let shown = shown(common, args, &folder)
+    let shown = shown(common, args, &folder, &about)
         .with_context(|| format!("cannot read the model of {}", args.case.display()))?;
     if common.json {
         screen::json(&serde_json::json!({ "case": args.case, "text": shown }))?;
@@ -44,10 +46,9 @@ pub(crate) fn run(common: Common, args: &Show) -> anyhow::Result<Exit> {
     Ok(Exit::Clean)
 }
 
-fn shown(common: Common, args: &Show, folder: &CaseFolder) -> anyhow::Result<String> {
+fn shown(common: Common, args: &Show, folder: &CaseFolder, about: &About) -> anyhow::Result<String> {
     let form = args.form.or(args.dot.then_some(TextForm::Dot));
-    let is_invalid = About::read(folder).is_ok_and(|about| about.relaxed.is_some());
-    if form == Some(TextForm::Program) || form.is_none() && is_invalid {
+    if form == Some(TextForm::Program) || form.is_none() && about.relaxed.is_some() {
         // The message itself, so that a broken one is shown as well.
         return Ok(onnx::text::print(&folder.decode()?).to_string());
     }
