@@ -13,18 +13,9 @@ const MAGIC: &[u8] = b"\x93NUMPY";
 
 /// The tensor of a file.
 pub(super) fn read(bytes: &[u8]) -> Result<Tensor, Error> {
-    let broken = || Error::invalid("array", "it does not begin as a .npy file does");
-    let rest = bytes.strip_prefix(MAGIC).ok_or_else(broken)?;
-    let (version, rest) = rest.split_first_chunk::<2>().ok_or_else(broken)?;
-    let (length, rest) = if version[0] == 1 {
-        let (length, rest) = rest.split_first_chunk::<2>().ok_or_else(broken)?;
-        (usize::from(u16::from_le_bytes(*length)), rest)
-    } else {
-        let (length, rest) = rest.split_first_chunk::<4>().ok_or_else(broken)?;
-        (u32::from_le_bytes(*length) as usize, rest)
-    };
-    let (header, data) = rest.split_at_checked(length).ok_or_else(broken)?;
-    let header = Header::read(std::str::from_utf8(header).map_err(|_| broken())?)?;
+    let (header, data) = parts(bytes)?;
+    let not_text = |_| Error::invalid("array", "its header is no text");
+    let header = Header::read(std::str::from_utf8(header).map_err(not_text)?)?;
     let ty = Type::new(header.dtype, header.shape);
     let size = header.dtype.whole_bytes();
     let mut data = data.to_vec();
@@ -36,6 +27,25 @@ pub(super) fn read(bytes: &[u8]) -> Result<Tensor, Error> {
         data = in_row_major(&ty.shape, size, &data);
     }
     Tensor::from_bytes(&ty, &data).map_err(|e| Error::invalid("array", e.to_string()))
+}
+
+/// The header of a file, and its elements.
+fn parts(bytes: &[u8]) -> Result<(&[u8], &[u8]), Error> {
+    let cut = || Error::invalid("array", "it ends within its header");
+    let Some(rest) = bytes.strip_prefix(MAGIC) else {
+        let is_cut = !bytes.is_empty() && MAGIC.starts_with(bytes);
+        let other = || Error::invalid("array", "it does not begin as a .npy file does");
+        return Err(if is_cut { cut() } else { other() });
+    };
+    let (version, rest) = rest.split_first_chunk::<2>().ok_or_else(cut)?;
+    let (length, rest) = if version[0] == 1 {
+        let (length, rest) = rest.split_first_chunk::<2>().ok_or_else(cut)?;
+        (usize::from(u16::from_le_bytes(*length)), rest)
+    } else {
+        let (length, rest) = rest.split_first_chunk::<4>().ok_or_else(cut)?;
+        (u32::from_le_bytes(*length) as usize, rest)
+    };
+    rest.split_at_checked(length).ok_or_else(cut)
 }
 
 /// What a header says.
@@ -156,8 +166,14 @@ mod tests {
     #[test]
     fn what_is_wrong_is_said_and_nothing_panics() {
         let whole = file("{'descr': '<f4', 'fortran_order': True, 'shape': (2, 3), }\n", &floats(&[0.0; 6]));
+        let data = whole.len() - 6 * size_of::<f32>();
         for end in 0..whole.len() {
-            assert!(read(&whole[..end]).is_err());
+            let why = read(&whole[..end]).expect_err("it is cut").to_string();
+            assert_eq!(why.contains("ends within its header"), (1..data).contains(&end), "{end}: {why}");
+        }
+        for other in [&b""[..], b"hello", b"\x93NUMPX"] {
+            let why = read(other).expect_err("it is none").to_string();
+            assert!(why.contains("does not begin as a .npy file does"), "{why}");
         }
         for at in 0..whole.len() {
             for byte in [0, b'9', b'-', b'\'', 255] {
