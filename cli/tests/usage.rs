@@ -157,10 +157,14 @@ fn wrong_usage_exits_with_2_and_names_the_thing() {
 #[test]
 fn what_a_flag_cannot_take_is_told_with_the_flag() {
     let folder = folder();
-    let rows: [(&[&str], &[&str]); 3] = [
+    let rows: [(&[&str], &[&str]); 4] = [
         (&["run", "good", "--junit", "-"], &["--junit takes a file", "/dev/stdout"]),
         (&["fuzz", "--known", "absent.toml"], &["--known", "absent.toml", "No such file"]),
         (&["corpus"], &["no folder corpus", "a checkout"]),
+        (
+            &["corpus", "made-of"],
+            &["made-of holds no findings: neither it nor a folder in it has an engine.toml; give"],
+        ),
     ];
     for (args, wanted) in rows {
         let output = onnxsmith(folder.path(), args);
@@ -233,6 +237,33 @@ fn a_broken_description_of_a_case_is_told_by_every_command_that_takes_one() {
         assert!(said.contains("case.json cannot be read"), "{args:?}: {said}");
     }
     assert!(!folder.path().join("shown").exists());
+}
+
+#[test]
+fn the_folder_of_one_engine_is_a_corpus_of_its_findings() {
+    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../corpus/rten-0.27");
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = folder.path().join("rten-0.27");
+    fs::create_dir_all(at.join("sign-zero")).expect("a folder");
+    for file in ["engine.toml", "sign-zero/finding.toml"] {
+        fs::copy(corpus.join(file), at.join(file)).expect("a file that is text");
+    }
+    let found = |path: &str, from: &Path| {
+        let output = onnxsmith(from, &["corpus", path, "--on", "rten", "--json", "--quiet"]);
+        let said = String::from_utf8_lossy(&output.stderr);
+        let all: serde_json::Value =
+            serde_json::from_slice(&output.stdout).unwrap_or_else(|e| panic!("one JSON object: {e}; {said}"));
+        all["findings"][0].clone()
+    };
+    let whole = found(".", folder.path());
+    assert_eq!(whole["finding"], "rten-0.27/sign-zero");
+    // The same without the time that it took, by whatever path.
+    for (path, from) in [("rten-0.27", folder.path()), (".", &at)] {
+        let alone = found(path, from);
+        for key in ["finding", "standing", "seen"] {
+            assert_eq!(alone[key], whole[key], "{key}: {alone}");
+        }
+    }
 }
 
 #[test]

@@ -1,14 +1,16 @@
 //! `onnxsmith corpus`
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
 
-use anyhow::bail;
+use anyhow::{Context, bail};
 use campaign::Exit;
 use campaign::corpus::{Revisited, Standing, findings, revisit};
 use campaign::exit::SearchEnd;
 use harness::Target;
 use serde_json::json;
-use triage::known;
+use triage::known::{self, ENGINE};
 use worker::Limits;
 
 use super::{jobs, targets};
@@ -25,7 +27,7 @@ pub(crate) fn run(common: Common, args: &Corpus) -> anyhow::Result<Exit> {
             "there is no folder {folder}; findings that are written up are in `corpus` of a checkout of onnxsmith: `onnxsmith corpus FOLDER`"
         );
     }
-    let corpus = known::Corpus::read(&args.folder)?;
+    let (corpus, around) = read(&args.folder)?;
     let limits = args.patience.limits();
     let engines = corpus.engines.iter().map(|engine| engine.about.engine.as_str()).collect();
     let Opened { targets, not_opened } = open(&engines, &args.on, &limits)?;
@@ -38,7 +40,7 @@ pub(crate) fn run(common: Common, args: &Corpus) -> anyhow::Result<Exit> {
     let bar = Progress::new(common, Some(count as u64), "running");
     let interrupts = Interrupts::take("the findings under way are finished, and all that have run are told")?;
     let stop = || interrupts.came();
-    let all = revisit(&corpus, &args.folder, &targets, jobs(args.jobs), &stop, &|| bar.inc(1));
+    let all = revisit(&corpus, &around, &targets, jobs(args.jobs), &stop, &|| bar.inc(1));
     bar.finish_and_clear();
     if common.json {
         screen::json(&json!({ "findings": all, "not_opened": not_opened }))?;
@@ -53,6 +55,29 @@ pub(crate) fn run(common: Common, args: &Corpus) -> anyhow::Result<Exit> {
         screen::say(&format!("onnxsmith: stopped after {} of {count} findings", all.len()));
     }
     Ok(Exit::of(SearchEnd { has_found: !all.iter().all(Revisited::holds), was_interrupted }))
+}
+
+/// The findings of a folder, and the folder that their names are from: `rten-0.27/sign-zero`. One engine's folder is a corpus of its
+/// findings alone.
+fn read(folder: &Path) -> anyhow::Result<(known::Corpus, PathBuf)> {
+    let has_engine = |folder: &Path| folder.join(ENGINE).is_file();
+    if has_engine(folder) {
+        // Its name is that of the folder, however it is given.
+        let whole = fs::canonicalize(folder).with_context(|| format!("cannot open {}", folder.display()))?;
+        if let (Some(corpus), Some(name)) = (whole.parent(), whole.file_name()) {
+            let read = known::Corpus::of_engine(corpus, name.to_string_lossy().into_owned())?;
+            return Ok((read, corpus.to_owned()));
+        }
+    }
+    let entries = fs::read_dir(folder).with_context(|| format!("cannot list {}", folder.display()))?;
+    if !entries.flatten().any(|entry| has_engine(&entry.path())) {
+        bail!(
+            "{} holds no findings: neither it nor a folder in it has an {ENGINE}; give a folder such as `corpus` of a checkout of \
+             onnxsmith, or one engine's in it, such as `corpus/rten-0.27`",
+            folder.display()
+        );
+    }
+    Ok((known::Corpus::read(folder)?, folder.to_owned()))
 }
 
 /// Engines that findings accuse.

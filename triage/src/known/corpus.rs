@@ -62,6 +62,11 @@ impl Corpus {
         if wrong.is_empty() { Ok(Self { engines }) } else { Err(Unreadable(wrong)) }
     }
 
+    /// Reads the folder of one engine, which has an [`ENGINE`].
+    pub fn of_engine(corpus: &Path, folder: String) -> Result<Self, Unreadable> {
+        Ok(Self { engines: vec![EngineFindings::read(corpus, folder)?] })
+    }
+
     /// The findings with their engines, and what they are called from the corpus: `rten-0.27/sign-zero`.
     pub fn findings(&self) -> impl Iterator<Item = (&EngineFindings, String, &WriteUp)> {
         self.engines.iter().flat_map(|engine| {
