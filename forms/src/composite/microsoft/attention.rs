@@ -98,6 +98,8 @@ fn grouped(p: &mut Piece<'_>) -> Option<()> {
     let pairs = p.choose(&[1, 2, 3, 4, 4, 4, 8])?;
     let (queries, width) = (p.size(1..=4), 2 * pairs);
     let past = if p.chance(0.5) { p.size(1..=4) } else { 0 };
+    // Several places with a past are of one sequence alone.
+    let batch = if past > 0 && queries > 1 { 1 } else { batch };
     let (query_heads, all) = (heads * shared, past + queries);
     if p.chance(0.3) {
         p.of(dtype, &[batch, queries, (query_heads + 2 * heads) * width]);

@@ -85,6 +85,11 @@ pub(super) fn attention<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>
     }
     let (keys, values) = (after(walk, past[0], keys)?, after(walk, past[1], values)?);
     let sizes = sizes(walk, queries, keys, values)?;
+    // "When past context is present, … sequence_length > 1 requires batch_size == 1."
+    if past[0].is_some() && sizes.queries > 1 && sizes.batch > 1 {
+        let why = format!("there are {} queries and a past for each of {}", sizes.queries, sizes.batch);
+        return Err(Error::invalid("operands", why));
+    }
     if let Some(bias) = operands[10] {
         check_bias(walk, bias, &sizes)?;
     }
