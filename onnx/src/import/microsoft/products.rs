@@ -170,7 +170,14 @@ impl Blocks {
         let share = walk.real(ty.dtype, share)?;
         let off = walk.op("Mul", &[size, share])?;
         let other = walk.op("Add", &[a, off])?;
-        walk.between(a, other)
+        let near = walk.between(a, other)?;
+        if accuracy != 4 {
+            return Ok(near);
+        }
+        // Of a block with an infinity or NaN nobody can say what 8 bits make.
+        let (nothing, infinity) = (walk.real(ty.dtype, 0.0)?, walk.real(ty.dtype, f64::INFINITY)?);
+        let (is_finite, any) = (walk.op("Less", &[size, infinity])?, walk.either(a, nothing)?);
+        walk.op("Where", &[is_finite, near, any])
     }
 
     /// For each number the largest of those in its block.
