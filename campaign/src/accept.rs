@@ -16,15 +16,17 @@ use serde::Serialize;
 
 use crate::report::{Cluster, Report};
 use crate::store::Identity;
-use triage::known::{Date, KnownEntry, Pattern};
+use triage::known::{Date, Known, KnownEntry, Pattern};
 
 /// What is accepted.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Default, Debug)]
 pub struct Accepted {
     /// The entries.
     pub entries: Vec<KnownEntry>,
     /// What is not accepted, although it was asked for.
     pub skipped: Vec<Skipped>,
+    /// What need not be accepted, as the list covers it.
+    pub covered: Vec<Covered>,
     /// What would cover the entries on every dtype: entries are for the one that was met, and what has the same cause
     /// on another is new.
     pub one_dtype: BTreeSet<String>,
@@ -39,9 +41,18 @@ pub struct Skipped {
     pub why: &'static str,
 }
 
+/// A signature for which there is an entry already, as wide as the one that is asked for.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Covered {
+    /// The signature that was found.
+    pub signature: String,
+    /// The entry's.
+    pub by: String,
+}
+
 /// What is to be accepted was not found.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("nothing new was found whose signature is `{pattern}`")]
+#[error("nothing was found whose signature is `{pattern}`")]
 pub struct NotFound {
     /// The signatures that were asked for.
     pub pattern: Pattern,
@@ -87,46 +98,86 @@ impl Width {
     }
 }
 
-/// An entry for each signature that no list covers yet: for all of them, or for those that a pattern in
+/// What a user asks to accept.
+#[derive(Clone, Copy, Debug)]
+pub struct Wanted<'w> {
+    /// The list as it is.
+    pub known: &'w Known,
+    /// The patterns of the signatures; none for all.
+    pub only: &'w [Pattern],
+    /// What an entry covers.
+    pub width: Width,
+    /// The last day on which an entry holds.
+    pub expires: Date,
+}
+
+impl Wanted<'_> {
+    fn takes(&self, signature: &str) -> bool {
+        self.only.is_empty() || self.only.iter().any(|pattern| pattern.matches(signature))
+    }
+
+    /// Whether a signature is named word for word.
+    fn names(&self, signature: &str) -> bool {
+        self.only.iter().any(|pattern| pattern.to_string() == signature)
+    }
+
+    /// The entry of the list that covers all that an entry of the signature would. An entry for the very signature that was found covers
+    /// less than one for every dtype, and stays beside it.
+    fn covering(&self, cluster: &Cluster, version: &str) -> Option<String> {
+        let of = |signature: &str| self.known.covering(version, signature).into_iter().next();
+        let wide = self.width.signature(cluster);
+        let is_former = || of(&cluster.signature).is_none() && cluster.known.is_some();
+        let former = || {
+            let covering = self.known.covering_finding(version, &cluster.example);
+            covering.into_iter().next().filter(|_| is_former())
+        };
+        of(&wide).or_else(former).map(|(_, entry)| entry.signature.to_string())
+    }
+
+    fn entry(&self, cluster: &Cluster, version: &str) -> KnownEntry {
+        KnownEntry::exactly(self.width.signature(cluster), version, place(cluster), self.expires)
+    }
+}
+
+/// An entry for each signature that the list does not cover yet: for all of them, or for those that a pattern in
 /// `only` matches. A signature that says too little is skipped, unless `only` names it word for word. The
 /// report says which signatures are covered ([`Report::mark_known`]).
-pub fn entries(
-    report: &Report,
-    identity: &Identity,
-    only: &[Pattern],
-    width: Width,
-    expires: Date,
-) -> Result<Accepted, NotFound> {
-    let fresh: Vec<&Cluster> = report.clusters.iter().filter(|cluster| cluster.known.is_none()).collect();
-    let is_unmet = |pattern: &&Pattern| !fresh.iter().any(|cluster| pattern.matches(&cluster.signature));
-    if let Some(pattern) = only.iter().find(is_unmet) {
+pub fn entries(report: &Report, identity: &Identity, wanted: &Wanted<'_>) -> Result<Accepted, NotFound> {
+    let is_unmet =
+        |pattern: &&Pattern| !report.clusters.iter().any(|cluster| pattern.matches(&cluster.signature));
+    if let Some(pattern) = wanted.only.iter().find(is_unmet) {
         return Err(NotFound { pattern: pattern.clone() });
     }
-    let is_wanted =
-        |cluster: &&&Cluster| only.is_empty() || only.iter().any(|p| p.matches(&cluster.signature));
-    let entry = |cluster: &&Cluster| {
-        let version = identity.version(&cluster.example.backend);
-        KnownEntry::exactly(width.signature(cluster), &version, place(cluster), expires)
-    };
-    let is_named = |signature: &str| only.iter().any(|pattern| pattern.to_string() == signature);
-    let mut accepted = Accepted { entries: Vec::new(), skipped: Vec::new(), one_dtype: BTreeSet::new() };
-    for cluster in fresh.iter().filter(is_wanted) {
-        if let Some(why) = says_too_little(&cluster.example).filter(|_| !is_named(&cluster.signature)) {
-            accepted.skipped.push(Skipped { signature: cluster.signature.clone(), why });
-            continue;
-        }
-        let entry = entry(cluster);
-        let is_there =
-            |other: &KnownEntry| other.signature == entry.signature && other.versions == entry.versions;
-        if !accepted.entries.iter().any(is_there) {
-            accepted.entries.push(entry);
-        }
-        if width == Width::Exact {
-            let open = Signature::of_every_dtype(&cluster.example);
-            accepted.one_dtype.extend(open.map(|open| open.to_string()));
-        }
+    let mut accepted = Accepted::default();
+    for cluster in report.clusters.iter().filter(|cluster| wanted.takes(&cluster.signature)) {
+        accepted.take(cluster, &identity.version(&cluster.example.backend), wanted);
     }
     Ok(accepted)
+}
+
+impl Accepted {
+    /// Accepts the findings of one signature.
+    fn take(&mut self, cluster: &Cluster, version: &str, wanted: &Wanted<'_>) {
+        let signature = || cluster.signature.clone();
+        if let Some(by) = wanted.covering(cluster, version) {
+            self.covered.push(Covered { signature: signature(), by });
+            return;
+        }
+        if let Some(why) = says_too_little(&cluster.example).filter(|_| !wanted.names(&cluster.signature)) {
+            self.skipped.push(Skipped { signature: signature(), why });
+            return;
+        }
+        let entry = wanted.entry(cluster, version);
+        let is_there =
+            |other: &KnownEntry| other.signature == entry.signature && other.versions == entry.versions;
+        if !self.entries.iter().any(is_there) {
+            self.entries.push(entry);
+        }
+        if wanted.width == Width::Exact {
+            let open = Signature::of_every_dtype(&cluster.example);
+            self.one_dtype.extend(open.map(|open| open.to_string()));
+        }
+    }
 }
 
 /// Why the signature of a finding says too little to be accepted: it has neither an operator nor a message.

@@ -5,7 +5,8 @@ use std::path::Path;
 
 use oracles::Finding;
 use semver::{Version, VersionReq};
-use serde::Deserialize;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer};
 
 use super::accepted::Span;
 use super::content::{KnownError, read, text_of};
@@ -28,6 +29,7 @@ pub struct Known {
 #[serde(deny_unknown_fields)]
 pub struct KnownEntry {
     /// The signatures it covers, in the words of the report; `*` stands for any text.
+    #[serde(deserialize_with = "telling")]
     pub signature: Pattern,
     /// The engine's versions that have the fault, such as `>=0.27, <0.28`; without it all.
     pub versions: Option<VersionReq>,
@@ -44,6 +46,15 @@ pub struct KnownEntry {
 struct List {
     #[serde(default)]
     known: Vec<KnownEntry>,
+}
+
+/// A pattern that says something: an empty one matches no signature, and its entry would hide nothing without a word.
+fn telling<'de, D: Deserializer<'de>>(from: D) -> Result<Pattern, D::Error> {
+    let text = String::deserialize(from)?;
+    if text.trim().is_empty() {
+        return Err(D::Error::custom("the signature is empty, and matches nothing; `*` is any text"));
+    }
+    Ok(Pattern::from(text))
 }
 
 impl Known {
@@ -399,5 +410,9 @@ expires = "2026-01-31"
         let field = says("versions", "version");
         assert!(field.starts_with("known.toml:4:") && field.contains("version"), "{field}");
         assert!(says("finding = \"e", "finding \"e").starts_with("known.toml:10:"));
+        for empty in ["", " "] {
+            let empty = says("rten | Sign *", empty);
+            assert!(empty.starts_with("known.toml:9:") && empty.contains("matches nothing"), "{empty}");
+        }
     }
 }

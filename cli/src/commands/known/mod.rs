@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::fs;
 
 use anyhow::Context;
-use campaign::accept::{self, Accepted, Width};
+use campaign::accept::{self, Accepted, Covered, Wanted, Width};
 use campaign::{Exit, Store};
 use serde_json::json;
 use triage::known::{Date, Known, Pattern};
@@ -36,23 +36,29 @@ fn accept(common: Common, args: &Accept) -> anyhow::Result<Exit> {
     report.mark_known(&known, store.identity());
     let only: Vec<Pattern> = args.only.iter().cloned().map(Pattern::from).collect();
     let width = if args.every_dtype { Width::EveryDtype } else { Width::Exact };
-    let accepted = accept::entries(&report, store.identity(), &only, width, today.next_year())?;
-    let Accepted { entries, skipped, one_dtype } = accepted.beside(&args.list);
+    let wanted = Wanted { known: &known, only: &only, width, expires: today.next_year() };
+    let accepted = accept::entries(&report, store.identity(), &wanted)?;
+    let Accepted { entries, skipped, covered, one_dtype } = accepted.beside(&args.list);
     // Those that have expired may be accepted again.
     let all = Known::parse(&before, &args.list, Date::from_unix_days(0))?;
     destination::write(&args.list, &all.with(&before, &entries))?;
     let signatures: Vec<String> = entries.iter().map(|entry| entry.signature.to_string()).collect();
     if common.json {
         screen::json(
-            &json!({ "list": args.list, "accepted": signatures, "skipped": skipped, "every_dtype": one_dtype }),
+            &json!({ "list": args.list, "accepted": signatures, "covered": covered, "skipped": skipped, "every_dtype": one_dtype }),
         )?;
     } else {
         let added = format!("entries added to {}: {}", args.list.display(), entries.len());
         let skipped = skipped.iter().map(|skipped| {
             format!("not added, unless --only names it in full: {}\n    {}", skipped.signature, skipped.why)
         });
-        let siblings = siblings(one_dtype);
-        screen::text(&[vec![added], signatures, skipped.collect(), siblings].concat().join("\n"))?;
+        // What was not asked for by name is of interest where nothing else was done.
+        let is_told = !only.is_empty() || entries.is_empty();
+        let covered = covered.iter().filter(|_| is_told);
+        let covered =
+            covered.map(|Covered { signature, by }| format!("already covered by {by}: {signature}"));
+        let parts = [vec![added], signatures, covered.collect(), skipped.collect(), siblings(one_dtype)];
+        screen::text(&parts.concat().join("\n"))?;
     }
     Ok(Exit::Clean)
 }
