@@ -30,6 +30,7 @@
 //! | [`coverage`] | which operators occurred, and which met |
 //! | [`group`] | findings of different signatures that have one cause |
 //! | [`accept`] | entries of a list of known findings, for what a user accepts |
+//! | [`late`] | faults of processes that no case shows in a fresh one |
 //! | [`migrate`] | entries of such a list under names that findings have now |
 //! | [`store`] | a campaign on disk: stored, continued, merged |
 //! | [`shard`] | one part of a campaign that is split over machines |
@@ -47,6 +48,7 @@ pub mod fuzz;
 pub mod generate;
 pub mod group;
 pub mod junit;
+pub mod late;
 pub mod migrate;
 pub mod replay;
 pub mod report;

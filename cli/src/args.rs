@@ -168,6 +168,10 @@ pub(crate) struct Gen {
     /// How many models.
     #[arg(long, default_value = "100", value_name = "N", value_parser = graphgen::amount::positive)]
     pub count: u64,
+    /// The number of the first model, from 0: each is the one that a run from the first on has under its number. The folder may have other
+    /// cases then; those of these numbers are written again.
+    #[arg(long, value_name = "N", value_parser = graphgen::amount::amount)]
+    pub first: Option<u64>,
     /// Where to write the case folders; without it nothing is written.
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
@@ -263,9 +267,12 @@ pub(crate) struct Fuzz {
     #[arg(long, value_name = "N", value_parser = graphgen::amount::positive)]
     pub cases: Option<u64>,
     /// Stop after this time (such as 90s, 10m, 2h), what ran before --resume included, but not what it takes to find out what
-    /// the backends have; 60s if neither this nor --cases is given.
+    /// the backends have; 60s if none of this, --cases and --until-found is given.
     #[arg(long, value_parser = timeout, value_name = "TIME")]
     pub time: Option<Duration>,
+    /// Stop at the first finding that --known does not list; with --resume, at the first whose signature was not met before.
+    #[arg(long)]
+    pub until_found: bool,
     #[command(flatten)]
     pub at_once: CaseJobs,
     /// What engines have, in files that `backends --probe ENGINE --out FILE` wrote: these are not tried before the campaign.
@@ -297,7 +304,7 @@ pub(crate) struct Fuzz {
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     /// Go on with the campaign in --out, or without --out with the latest; begin it where there is none. All other flags
-    /// but --jobs, --cases, --time, --timeout, --known and --junit must be as they were.
+    /// but --jobs, --cases, --time, --until-found, --timeout, --known and --junit must be as they were.
     #[arg(long)]
     pub resume: bool,
     /// The most bytes (such as 500M, 20G) of saved cases. What is found beyond is counted, and not saved.
@@ -407,6 +414,8 @@ pub(crate) struct Reduce {
     /// How many smaller cases to run at most; unlike a time, it gives the same result on every machine.
     #[arg(long, value_name = "N", value_parser = graphgen::amount::amount)]
     pub tries: Option<u64>,
+    #[command(flatten)]
+    pub means: Means,
     /// How many smaller cases run at the same time; without it, one per processor. The result does not depend on it.
     #[arg(long, value_name = "N", value_parser = jobs())]
     pub jobs: Option<usize>,

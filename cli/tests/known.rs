@@ -55,6 +55,33 @@ fn what_was_accepted_is_known_and_what_stood_in_the_list_stays() {
     assert_eq!(json["accepted"], serde_json::json!([]));
 }
 
+#[test]
+fn a_campaign_ends_at_the_first_finding_that_is_not_known_where_that_is_asked_for() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = folder.path();
+    let fuzz = |more: &[&str]| {
+        let output = onnxsmith(at, &[FUZZ, &["--until-found", "--json"], more].concat());
+        let json: serde_json::Value = serde_json::from_slice(&output.stdout).expect("one JSON object");
+        (output.status.code(), json)
+    };
+    let (code, found) = fuzz(&["--out", "first"]);
+    let clusters = found["clusters"].as_array().expect("a list");
+    assert_eq!(
+        (code, &clusters[0]["first"]),
+        (Some(1), &(found["cases"].as_u64().expect("cases") - 1).into())
+    );
+    let (code, two) = fuzz(&["--out", "two", "--jobs", "2"]);
+    assert_eq!((code, &two["cases"]), (Some(1), &found["cases"]), "whatever the jobs");
+    // What it has met does not end it again.
+    let (_, further) = fuzz(&["--out", "first", "--resume"]);
+    assert!(further["cases"].as_u64() > found["cases"].as_u64(), "{further}");
+
+    onnxsmith(at, &[FUZZ, &["--out", "all"]].concat());
+    onnxsmith(at, &["known", "accept", "all"]);
+    let (code, known) = fuzz(&["--out", "known", "--known", "known.toml"]);
+    assert_eq!((code, &known["cases"]), (Some(0), &80.into()));
+}
+
 /// The same operator is wrong on two dtypes: a campaign on one, and then one on the other.
 #[test]
 fn what_is_accepted_on_every_dtype_is_known_on_another_and_else_it_is_said_what_is_not() {
@@ -69,6 +96,21 @@ fn what_is_accepted_on_every_dtype_is_known_on_another_and_else_it_is_said_what_
     let said = String::from_utf8_lossy(&accepted.stdout);
     assert!(said.contains("\nrten | Sign f32 dense | mismatch gross\n"), "{said}");
     assert!(said.contains("--every-dtype accepts these\n    rten | Sign * dense | mismatch gross"), "{said}");
+    // What is advised there is done afterwards, and once.
+    let wider =
+        ["known", "accept", "first", "--list", "exact.toml", "--only", "rten | Sign *", "--every-dtype"];
+    let added = onnxsmith(at, &wider);
+    let said = String::from_utf8_lossy(&added.stdout).into_owned();
+    assert!(said.contains("\nrten | Sign * dense | mismatch gross"), "{said}");
+    let list = fs::read_to_string(at.join("exact.toml")).expect("a list");
+    assert!(list.contains("'rten | Sign f32 dense | mismatch gross'"), "what stood there stays: {list}");
+    let again = onnxsmith(at, &wider);
+    let said = String::from_utf8_lossy(&again.stdout).into_owned();
+    let covered =
+        "already covered by rten | Sign * dense | mismatch gross: rten | Sign f32 dense | mismatch gross";
+    assert!(again.status.code() == Some(0) && said.contains(covered), "{said}");
+    assert!(said.starts_with("entries added to exact.toml: 0\n"), "{said}");
+    assert_eq!(fs::read_to_string(at.join("exact.toml")).expect("a list"), list);
     let args = ["known", "accept", "first", "--list", "every.toml", "--every-dtype", "--json"];
     let json: serde_json::Value =
         serde_json::from_slice(&onnxsmith(at, &args).stdout).expect("one JSON object");

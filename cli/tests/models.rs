@@ -58,6 +58,40 @@ fn open_sizes_are_given_by_name_or_drawn_and_told() {
 }
 
 #[test]
+fn of_how_many_models_inputs_were_made_up_is_told() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = folder.path();
+    fs::write(at.join("m.onnxtxt"), MODEL).expect("a model");
+    let (code, text) = run(at, &[]);
+    assert!(code == Some(0) && text.contains("\ninputs were made up for 1 of 1 cases"), "{text}");
+    let (_, text) = run(at, &["--json"]);
+    let json: serde_json::Value = serde_json::from_str(&text).expect("one JSON object");
+    assert_eq!(json["made_up"], 1, "{text}");
+}
+
+#[test]
+fn a_case_that_has_lost_its_data_is_broken() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = folder.path();
+    let made = onnxsmith(at, &["gen", "--count", "1", "--nodes", "1", "--out", "cases", "--quiet"]);
+    assert!(made.status.success());
+    let run = || {
+        let output = onnxsmith(at, &["run", "cases", "--on", "cpu", "--quiet"]);
+        (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    assert_eq!(run().0, Some(0));
+    let case = at.join("cases/case-000000");
+    fs::remove_dir_all(case.join("test_data_set_0")).expect("data");
+    let (code, said) = run();
+    assert!(code == Some(2) && said.contains("its data set is missing"), "by its bounds: {said}");
+    fs::remove_file(case.join("case.json")).expect("a description");
+    let (code, said) = run();
+    assert!(code == Some(2) && said.contains("its data set is missing"), "by their folder: {said}");
+    fs::remove_dir_all(case.join("bounds_set_0")).expect("bounds");
+    assert_eq!(run().0, Some(0), "a model without data is one");
+}
+
+#[test]
 fn a_value_that_is_given_takes_the_place_of_a_default() {
     let folder = tempfile::tempdir().expect("a folder");
     let at = folder.path();

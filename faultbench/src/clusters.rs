@@ -94,6 +94,7 @@ fn campaign(faults: &[&'static PlantedFault], cases: u64, seed: u64) -> Result<R
         saved_per_signature: u64::MAX,
         max_disk: None,
         known: Known::default(),
+        until_found: false,
     };
     let mut store = Store::create(out.path(), &Identity::of(&plan))?;
     let report = fuzz(&plan, &mut store, &AtomicBool::new(false), &mut |_| ())?;

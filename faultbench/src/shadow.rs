@@ -146,6 +146,7 @@ impl Shadow {
             saved_per_signature: 1,
             max_disk: None,
             known: Known::default(),
+            until_found: false,
         })
     }
 

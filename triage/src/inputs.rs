@@ -1,6 +1,8 @@
 //! The inputs that a case is run on: its own, those that a user gives in their place, or some that are made up where it comes without.
 
 use std::collections::BTreeMap;
+use std::fs::DirEntry;
+use std::path::Path;
 
 use ir::Datum;
 use onnx::CaseFolder;
@@ -31,6 +33,32 @@ pub struct CaseInputs {
     pub misdeclared: Option<String>,
     /// Whether they are others than the case's own.
     pub are_new: bool,
+    /// Whether some of them were made up: the model comes without data, and not all of them are given.
+    pub are_made_up: bool,
+}
+
+/// What is said of a case that has lost its data.
+const LOST: &str = "its data set is missing";
+
+/// What the names of the folders begin with that hold the bounds of a data set's outputs.
+const BOUNDS_SET: &str = "bounds_set_";
+
+/// Why a case cannot be run on its own inputs, although it had some: its data set is gone, and what belongs to that is left. Other
+/// inputs would say nothing of what the case was saved for.
+pub fn lost_data(path: &Path, folder: &CaseFolder) -> Option<onnx::Error> {
+    let is_lost = folder.sets.is_empty() && (tells_of_data(folder) || has_bounds(path));
+    is_lost.then(|| onnx::Error::invalid("the case", LOST))
+}
+
+/// Whether `case.json` tells of findings, or of bounds, which both need a data set.
+fn tells_of_data(folder: &CaseFolder) -> bool {
+    About::read(folder).is_ok_and(|about| !about.findings.is_empty() || !about.bounds.is_empty())
+}
+
+/// Whether a case's folder has bounds of outputs.
+fn has_bounds(path: &Path) -> bool {
+    let is_bounds = |entry: DirEntry| entry.file_name().to_string_lossy().starts_with(BOUNDS_SET);
+    std::fs::read_dir(path).is_ok_and(|entries| entries.flatten().any(is_bounds))
 }
 
 /// The inputs that a case is run on, with what is given of them.
@@ -41,12 +69,16 @@ pub fn inputs(
     dear: Dear,
 ) -> Result<CaseInputs, NoInputs> {
     if folder.sets.is_empty() {
+        if tells_of_data(folder) {
+            return Err(NoInputs::Model(onnx::Error::invalid("the case", LOST)));
+        }
         let made = match dear {
             Dear::Refuse => invent(folder, given, seed)?,
             Dear::Draw => invent_any(folder, given, seed)?,
         };
         let Invented { set, drawn, misdeclared } = made;
-        return Ok(CaseInputs { sets: vec![set], drawn, misdeclared, are_new: true });
+        let are_made_up = set.inputs.iter().any(|input| !given.is_about(&input.name));
+        return Ok(CaseInputs { sets: vec![set], drawn, misdeclared, are_new: true, are_made_up });
     }
     let sets = own(folder, given)?;
     Ok(CaseInputs { sets, are_new: !given.is_empty(), ..CaseInputs::default() })
@@ -145,6 +177,31 @@ mod tests {
             [("a", tensor(2)), ("b", other), ("c", scalar)].map(|(name, value)| NamedDatum::new(name, value));
         assert_eq!((&set.inputs[..], made.are_new), (&expected[..], true));
         assert!(set.outputs.is_empty(), "nobody knows what is right for others");
+    }
+
+    #[test]
+    fn a_case_that_tells_of_data_and_has_none_is_damaged() {
+        let without = || CaseFolder { sets: Vec::new(), ..case() };
+        let told = |json: &str| CaseFolder { json: Some(json.into()), ..without() };
+        let nowhere = Path::new("");
+        let bounds = r#"{"bounds": [{"name": "y", "elements": 2}]}"#;
+        let why = lost_data(nowhere, &told(bounds)).expect("it is damaged").to_string();
+        assert!(why.contains("its data set is missing"), "{why}");
+        let why = inputs(&mut told(bounds), &UserInputs::default(), 0, Dear::Draw).expect_err("damaged");
+        assert!(why.to_string().contains("its data set is missing"), "{why}");
+        for whole in [without(), told("{}"), CaseFolder { json: Some(bounds.into()), ..case() }] {
+            assert!(lost_data(nowhere, &whole).is_none());
+        }
+    }
+
+    #[test]
+    fn inputs_that_nobody_gave_are_made_up() {
+        let made = |asked: &UserInputs| {
+            let mut without = CaseFolder { sets: Vec::new(), ..case() };
+            inputs(&mut without, asked, 0, Dear::Refuse).expect("inputs").are_made_up
+        };
+        assert!(made(&UserInputs::default()) && made(&given(&[("a", tensor(2))])));
+        assert!(!made(&given(&[("a", tensor(2)), ("b", tensor(2))])));
     }
 
     #[test]

@@ -86,6 +86,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         saved_per_signature: 1,
         max_disk: None,
         known: Known::default(),
+        until_found: false,
     };
     let mut store = Store::create(out.path(), &Identity::of(&campaign))?;
     let report = fuzz(&campaign, &mut store, &AtomicBool::new(false), &mut |_| {})?;

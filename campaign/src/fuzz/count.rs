@@ -1,6 +1,6 @@
 //! What one case adds to the report.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use oracles::{Finding, Verdict, allowance};
 
@@ -21,6 +21,8 @@ pub(super) struct Counted {
     pub(super) index: u64,
     /// What it adds to the report.
     pub(super) report: Report,
+    /// The engines of which a process died that had run other cases, where a fresh one has run this one.
+    pub(super) late: BTreeSet<String>,
     /// What went wrong on our side.
     pub(super) trouble: Vec<String>,
     /// Whether the campaign's time was over before the case was judged.
@@ -63,10 +65,10 @@ impl Counted {
             }
             count_others(&mut report, plan, &ran);
         }
-        let (trouble, is_cut_off) = (ran.trouble.clone(), ran.is_cut_off);
+        let (late, trouble, is_cut_off) = (ran.late.clone(), ran.trouble.clone(), ran.is_cut_off);
         let is_kept = report.findings > 0 || !report.suspects.kinds.is_empty();
         let found = is_kept.then(|| CaseFindings::new(ran)).flatten().map(Box::new);
-        Self { index, report, trouble, is_cut_off, found }
+        Self { index, report, late, trouble, is_cut_off, found }
     }
 
     /// Reduces the case for what it seems to be saved for.

@@ -1,5 +1,6 @@
 //! Counting, saving and storing, in the order of cases.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
@@ -32,7 +33,12 @@ pub(super) struct Ledger<'p> {
     since: Instant,
     /// The seconds inside the engines in earlier sessions.
     earlier: f64,
+    /// By engine, the first cases of this session in which a process died of what ran before.
+    late: BTreeMap<String, BTreeSet<u64>>,
 }
+
+/// How many of these cases are told of an engine.
+const TOLD: usize = 10;
 
 /// Why a case is not saved, and so not counted: it will run again.
 enum Unsaved {
@@ -70,7 +76,18 @@ impl<'p> Ledger<'p> {
             on_event(&Event::Resumed { next: from, cases: total.cases, tally, findings });
         }
         let earlier = total.backend_seconds;
-        Ok(Self { plan, store, on_event, queue, shelf, total, block, since: Instant::now(), earlier })
+        Ok(Self {
+            plan,
+            store,
+            on_event,
+            queue,
+            shelf,
+            total,
+            block,
+            since: Instant::now(),
+            earlier,
+            late: BTreeMap::new(),
+        })
     }
 
     /// The number of the case that has to come next.
@@ -78,14 +95,20 @@ impl<'p> Ledger<'p> {
         self.block.past
     }
 
+    /// By engine, the first cases of this session in which a process died of what ran before.
+    pub(super) fn late_cases(self) -> BTreeMap<String, BTreeSet<u64>> {
+        self.late
+    }
+
     /// How long the oldest result has not been stored.
     pub(super) fn waits(&self) -> Duration {
         if self.block.first == self.block.past { Duration::ZERO } else { self.since.elapsed() }
     }
 
-    /// Counts the next case, and saves it where it is one to keep. Breaks where a stop came before it could be saved.
+    /// Counts the next case, and saves it where it is one to keep. Breaks where a stop came before it could be saved, and behind a case in
+    /// which something new was found, where the campaign is to end with that.
     pub(super) fn take(&mut self, counted: Counted) -> Result<ControlFlow<()>, StoreError> {
-        let Counted { index, mut report, trouble, found, .. } = counted;
+        let Counted { index, mut report, late, trouble, found, .. } = counted;
         if self.waits() == Duration::ZERO {
             self.since = Instant::now();
         }
@@ -103,6 +126,12 @@ impl<'p> Ledger<'p> {
             }
             (self.on_event)(&Event::Trouble { index, what });
         }
+        for engine in late {
+            let cases = self.late.entry(engine).or_default();
+            if cases.len() < TOLD {
+                cases.insert(index);
+            }
+        }
         self.block.verdicts.merge(verdicts);
         self.total.merge(report);
         self.block.past += 1;
@@ -119,6 +148,10 @@ impl<'p> Ledger<'p> {
         if has_run {
             let (tally, findings) = (self.total.verdicts, self.total.findings);
             (self.on_event)(&Event::Ran { index, verdicts, tally, findings });
+        }
+        let is_found = |event: &Event| matches!(event, Event::NewFinding { known: None, .. });
+        if self.plan.until_found && kept.events.iter().any(is_found) {
+            return Ok(ControlFlow::Break(()));
         }
         Ok(ControlFlow::Continue(()))
     }

@@ -65,6 +65,8 @@ pub struct Plan<'p> {
     pub max_disk: Option<u64>,
     /// The findings that are known.
     pub known: Known,
+    /// Whether it ends with the first case that has a finding which is neither known nor of a signature that was met before.
+    pub until_found: bool,
 }
 
 impl<'p> Plan<'p> {
@@ -83,6 +85,7 @@ impl<'p> Plan<'p> {
             saved_per_signature: 1,
             max_disk: None,
             known: Known::default(),
+            until_found: false,
         }
     }
 }
@@ -163,8 +166,11 @@ pub fn fuzz(
     let narrowed = run::Narrowed::of(plan);
     let seen = Seen::new(plan, &store.total()?.clusters);
     let work = Work { plan, queue: &queue, schedule: &schedule, narrowed: &narrowed, seen: &seen };
-    let cut_off = run_all(&work, &mut Ledger::new(plan, store, on_event, &queue)?)?;
+    let mut ledger = Ledger::new(plan, store, on_event, &queue)?;
+    let cut_off = run_all(&work, &mut ledger)?;
+    let late_cases = ledger.late_cases();
     let mut report = store.report()?;
+    report.late_cases = late_cases;
     report.late_faults = late_faults(&plan.targets);
     report.mark_known(&plan.known, &identity);
     for Counted { index, trouble, .. } in cut_off {

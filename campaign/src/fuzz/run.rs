@@ -1,7 +1,8 @@
 //! One case: made, run on every target and judged.
 
-use std::collections::BTreeMap;
+use std::cell::Cell;
 use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use graphgen::Settings;
@@ -11,6 +12,7 @@ use onnx::program::Program;
 use oracles::{Expected, Verdict, Why};
 
 use super::Plan;
+use crate::late;
 use crate::report::Elements;
 use harness::case::{self, Case, CaseError};
 use harness::evaluated::Evaluated;
@@ -40,6 +42,8 @@ pub(super) struct CaseRun {
     pub(super) elements: Vec<(usize, Elements)>,
     /// What came of it on each target, by the target's number.
     pub(super) verdicts: Vec<(usize, Judged)>,
+    /// The engines of which a process died that had run other cases, where a fresh one has run this one.
+    pub(super) late: BTreeSet<String>,
     /// What went wrong on our side; each names the case.
     pub(super) trouble: Vec<String>,
     /// Whether the campaign's time was over before the case was judged.
@@ -96,8 +100,11 @@ impl CaseRun {
             } else {
                 let elements = Elements::of(&evaluated.evaluation);
                 self.elements.extend((first..).zip(levels).map(|(number, _)| (number, elements)));
-                let valid = ValidCase { case, inputs: &inputs, expected: &evaluated.expected(), stop };
-                match valid.of_levels(plan, first, levels) {
+                let (expected, is_late) = (&evaluated.expected(), Cell::new(false));
+                let valid = ValidCase { case, inputs: &inputs, expected, stop, is_late };
+                let judged = valid.of_levels(plan, first, levels);
+                self.late.extend(valid.is_late.get().then(|| levels[0].backend.clone()));
+                match judged {
                     Ok(verdicts) => self.verdicts.extend(verdicts),
                     Err(AskError::Stopped) => return Err(Unjudged::Stopped),
                     Err(e) => self.trouble.push(format!("case {}: {}: {e}", self.index, levels[0].backend)),
@@ -132,6 +139,8 @@ struct ValidCase<'a> {
     inputs: &'a [Tensor],
     expected: &'a Expected<'a>,
     stop: Stop<'a>,
+    /// Whether a process died that had run other cases, where a fresh one has run this one.
+    is_late: Cell<bool>,
 }
 
 impl ValidCase<'_> {
@@ -159,7 +168,11 @@ impl ValidCase<'_> {
 
     fn run(&self, levels: &[Target]) -> Result<Vec<Run>, AskError> {
         let Self { case, .. } = *self;
-        Ok(Target::run_all(levels, &case.onnx, &case.inputs, &Interface::of(&case.model))?)
+        let runs = Target::run_all(levels, &case.onnx, &case.inputs, &Interface::of(&case.model))?;
+        if runs.iter().flat_map(|ran| &ran.late_faults).any(|fault| late::is_certain(fault.kind())) {
+            self.is_late.set(true);
+        }
+        Ok(runs)
     }
 
     /// What comes of their answers.
@@ -171,7 +184,7 @@ impl ValidCase<'_> {
         runs: &[Run],
         hurry: Hurry,
     ) -> Result<Vec<(usize, Judged)>, AskError> {
-        let Self { case, inputs, expected, stop } = *self;
+        let Self { case, inputs, expected, stop, .. } = *self;
         let interface = Interface::of(&case.model);
         let written =
             |program: &Program| TargetProgram { program: program.clone(), interface: interface.clone() };

@@ -1,5 +1,6 @@
 //! Running saved cases: `onnxsmith run`.
 
+mod exercise;
 mod fixed;
 mod given;
 pub(crate) mod judge;
@@ -10,35 +11,33 @@ mod written;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::{Component, Path, PathBuf};
-use std::rc::Rc;
 
-use ir::{Datum, DatumKind, Interface, Stream, Tensor, Wanted};
+use ir::{Datum, Interface};
+use onnx::CaseFolder;
 use onnx::case::{DataSet, NamedDatum};
-use onnx::import::{declared_dtype, declared_kind};
-use onnx::{Bytes, CaseFolder};
 use oracles::{Check, Symptom, Tolerance, Verdict, Why};
 
+use exercise::{Answer, Exercise};
 pub(crate) use fixed::close;
-use fixed::fixed;
 pub use given::misfits;
 use given::{given_of, sizes_of_some};
-use judge::{Reference, References};
+use judge::References;
 pub use oracle_record::OracleRecord;
 use oracle_record::OracleResult;
 use result::Judgement;
 pub use result::{Counts, Drawn, Grade, Misdeclared, NotPassing, Replayed, Unjudged, Untried};
 
+use crate::late;
 use harness::invalid::answer;
 use harness::target::{Target, late_faults};
 use harness::threads;
 use harness::validity::Relaxed;
-use triage::folder::{About, DERIVED};
-use triage::inputs::{CaseInputs, Dear, inputs};
+use triage::folder::About;
+use triage::inputs::{CaseInputs, Dear, inputs, lost_data};
 pub use triage::invent::UserInputs;
 use triage::invent::{DrawnInputs, NoInputs};
 use triage::oracle::{NoReplay, Oracles};
 use triage::reduce::Stop;
-use triage::whole::NO_OUTPUTS;
 use triage::{NotRun, oracle, stored};
 use worker::WorkerError;
 
@@ -92,7 +91,12 @@ pub fn replay(cases: &[PathBuf], how: &Replay<'_>, on_case: &(dyn Fn() + Sync)) 
     let versions = how.targets.iter().map(version).collect();
     let left_out = (cases.len() - done.len()) as u64;
     let mut all = Replayed { cases: done.len() as u64, left_out, versions, ..Replayed::default() };
-    for (case, CaseResult { judged, asked, unknown, not_run, drawn, misdeclared }) in cases.iter().zip(done) {
+    for (case, ran) in cases.iter().zip(done) {
+        let CaseResult { judged, asked, are_late, unknown, not_run, drawn, misdeclared, are_made_up } = ran;
+        all.made_up += u64::from(are_made_up);
+        for (target, _) in how.targets.iter().zip(are_late).filter(|(_, is_late)| *is_late) {
+            all.late_cases.entry(target.backend.clone()).or_default().insert(case.clone());
+        }
         for (target, judgement) in how.targets.iter().zip(judged) {
             all.add(case.clone(), target.name(), judgement);
         }
@@ -114,6 +118,7 @@ pub fn replay(cases: &[PathBuf], how: &Replay<'_>, on_case: &(dyn Fn() + Sync)) 
         }
     }
     all.late_faults = late_faults(how.targets);
+    all.results.extend(late::certain(&all.late_faults).map(|late| late.test_case()));
     all
 }
 
@@ -123,6 +128,8 @@ struct CaseResult {
     judged: Vec<Judgement>,
     /// What other oracles say, by target.
     asked: Vec<Vec<OracleResult>>,
+    /// Whether a process of the target died that had run other cases, where a fresh one has run this one; by target.
+    are_late: Vec<bool>,
     /// The operators that nobody here knows.
     unknown: BTreeSet<String>,
     /// What the last data set does not run.
@@ -131,6 +138,8 @@ struct CaseResult {
     drawn: DrawnInputs,
     /// What is wrong with the shapes that the model declares, where it was run without.
     misdeclared: Option<String>,
+    /// Whether it ran on inputs that were made up.
+    are_made_up: bool,
 }
 
 impl CaseResult {
@@ -138,10 +147,12 @@ impl CaseResult {
         Self {
             judged,
             asked: Vec::new(),
+            are_late: Vec::new(),
             unknown: BTreeSet::new(),
             not_run: Vec::new(),
             drawn: DrawnInputs::default(),
             misdeclared: None,
+            are_made_up: false,
         }
     }
 }
@@ -184,12 +195,15 @@ fn one(path: &Path, name: &Path, how: &Replay<'_>, of_some: &BTreeSet<String>) -
             return everywhere(Judgement::new(Grade::Broken, format!("case.json cannot be read: {e}")));
         }
     };
+    if let Some(why) = lost_data(path, &folder) {
+        return everywhere(unusable(&why));
+    }
     if let Some(relaxed) = &about.relaxed {
         let asked = how.targets.iter().map(|target| ask(&folder, relaxed, target).with_time_of(target));
         return CaseResult::of(asked.collect());
     }
     let given = given_of(&folder, &how.given, of_some);
-    let CaseInputs { sets, drawn, misdeclared, are_new } =
+    let CaseInputs { sets, drawn, misdeclared, are_new, are_made_up } =
         match inputs(&mut folder, &given, how.seed, Dear::Refuse) {
             Ok(inputs) => inputs,
             Err(why) => return everywhere(without_inputs(&why)),
@@ -206,9 +220,9 @@ fn one(path: &Path, name: &Path, how: &Replay<'_>, of_some: &BTreeSet<String>) -
     for (number, set) in sets.iter().enumerate() {
         case.run(number, set, &mut sums);
     }
-    let Sums { judged, asked, unknown, not_run } = sums;
+    let Sums { judged, asked, are_late, unknown, not_run } = sums;
     let judged = how.targets.iter().zip(judged).map(|(target, judged)| case.worst(target, judged)).collect();
-    CaseResult { judged, asked, unknown, not_run, drawn, misdeclared }
+    CaseResult { judged, asked, are_late, unknown, not_run, drawn, misdeclared, are_made_up }
 }
 
 /// A valid case that has been read.
@@ -223,6 +237,7 @@ struct ReplayedCase<'a> {
 struct Sums {
     judged: Vec<Vec<Judgement>>,
     asked: Vec<Vec<OracleResult>>,
+    are_late: Vec<bool>,
     /// The operators that nobody here knows.
     unknown: BTreeSet<String>,
     /// What the last data set does not run.
@@ -232,7 +247,8 @@ struct Sums {
 impl Sums {
     fn new(targets: usize) -> Self {
         let (judged, asked) = (vec![Vec::new(); targets], vec![Vec::new(); targets]);
-        Self { judged, asked, unknown: BTreeSet::new(), not_run: Vec::new() }
+        let are_late = vec![false; targets];
+        Self { judged, asked, are_late, unknown: BTreeSet::new(), not_run: Vec::new() }
     }
 }
 
@@ -252,13 +268,13 @@ impl ReplayedCase<'_> {
         };
         let as_written = exercise(&folder.model);
         let without = plainer.as_ref().map(exercise);
-        let by_target = sums.judged.iter_mut().zip(&mut sums.asked);
-        for (target, (judged, asked)) in how.targets.iter().zip(by_target) {
+        for (number, target) in how.targets.iter().enumerate() {
             let exercise = without.as_ref().filter(|_| !is_overridden(target)).unwrap_or(&as_written);
-            let (judgements, told) = exercise.on(target).unwrap_or_else(|e| (vec![e], Vec::new()));
-            judged.extend(judgements);
-            judged.extend(told.iter().filter_map(OracleResult::weight));
-            asked.extend(told);
+            let Answer { judged, asked, is_late } = exercise.on(target).unwrap_or_else(Answer::without);
+            sums.judged[number].extend(judged);
+            sums.judged[number].extend(asked.iter().filter_map(OracleResult::weight));
+            sums.asked[number].extend(asked);
+            sums.are_late[number] |= is_late;
         }
         let mut read = std::iter::once(&as_written).chain(&without);
         let not_run = read.find_map(|exercise| exercise.references.not_run());
@@ -326,83 +342,8 @@ fn unusable(e: &onnx::Error) -> Judgement {
     }
 }
 
-/// One data set of a case.
-struct Exercise<'a> {
-    name: &'a Path,
-    folder: &'a CaseFolder,
-    /// The model as the targets take it.
-    model: &'a Bytes,
-    about: &'a About,
-    number: usize,
-    set: &'a DataSet,
-    references: References<'a>,
-    how: &'a Replay<'a>,
-}
-
-impl Exercise<'_> {
-    /// What a target makes of it, and what other oracles say. What keeps it from being judged is the error.
-    fn on(&self, target: &Target) -> Result<(Vec<Judgement>, Vec<OracleResult>), Judgement> {
-        let Self { name, folder, model, about, number, set, ref references, how } = *self;
-        let derived = how.tolerance.is_none() && about.tolerance.as_deref() == Some(DERIVED);
-        let needs_reference = derived || set.outputs.is_empty() || !how.oracles.others.is_empty();
-        let reference = needs_reference.then(|| references.under(target.profile)).transpose()?;
-        let wanted: Vec<Wanted> = match &reference {
-            Some(reference) => reference.wanted().to_vec(),
-            None => stored(folder, set),
-        };
-        let (interface, inputs) = Interface::taking(named(&set.inputs), wanted);
-        if interface.outputs.is_empty() {
-            return Err(Judgement::new(Grade::Unsupported, NO_OUTPUTS));
-        }
-        let ran = target.run(model, &inputs, &interface).map_err(|e| Judgement::trouble(&e))?;
-        let stored = about.rtol.zip(about.atol).map(|(relative, absolute)| Tolerance { relative, absolute });
-        let tolerance = how.tolerance.or(stored);
-        let judged = || match &reference {
-            Some(reference) if derived => reference.judge_and_name(target, &ran),
-            Some(reference) if set.outputs.is_empty() && how.tolerance.is_none() => {
-                reference.judge(target, &ran.outcome)
-            }
-            Some(reference) if set.outputs.is_empty() => {
-                fixed(target, &ran.outcome, &set.inputs, &reference.outputs(), tolerance)
-            }
-            _ => fixed(target, &ran.outcome, &set.inputs, &set.outputs, tolerance),
-        };
-        let judged: Vec<Judgement> = how.oracles.differential.then(judged).into_iter().collect();
-        // What an engine declares that it computes otherwise, another judge would call wrong.
-        let is_unsupported = judged.iter().any(|judgement| judgement.grade == Grade::Unsupported);
-        if let Some(out) = how.out.filter(|_| !is_unsupported) {
-            written::outputs(out, name, target, number, &interface.outputs, &ran)
-                .map_err(|e| Judgement::trouble(&format_args!("the outputs cannot be written: {e}")))?;
-        }
-        let is_asked = |reference: &&Rc<Reference>| {
-            !how.oracles.others.is_empty() && reference.declined(target).is_none()
-        };
-        let Some(reference) = reference.as_ref().filter(is_asked) else {
-            return Ok((judged, Vec::new()));
-        };
-        let stream = Stream::new(how.seed).child("case").at(number as u64);
-        let answers = reference.ask(how, target, &ran, stream).map_err(|e| Judgement::trouble(&e))?;
-        Ok((judged, answers.into_iter().map(OracleResult::of).collect()))
-    }
-}
-
 fn named<'s>(values: impl IntoIterator<Item = &'s NamedDatum>) -> impl Iterator<Item = (&'s str, &'s Datum)> {
     values.into_iter().map(|value| (value.name.as_str(), &value.datum))
-}
-
-/// The outputs that a data set has values of. What holds no tensor does not tell its element type, nor does an optional that
-/// holds nothing tell its kind: the model declares them.
-fn stored(folder: &CaseFolder, set: &DataSet) -> Vec<Wanted> {
-    let ports =
-        folder.decode().ok().and_then(|model| model.graph).map(|graph| graph.output).unwrap_or_default();
-    let wanted = |value: &NamedDatum| {
-        let port = ports.iter().find(|port| port.name() == value.name);
-        let declared = port.and_then(|port| declared_kind("output", port).ok()?);
-        let kind = declared.unwrap_or(DatumKind::Tensor);
-        let dtype = value.datum.tensors().next().map(Tensor::dtype).or_else(|| declared_dtype(port?))?;
-        Some(Wanted { name: value.name.clone(), dtype, kind })
-    };
-    set.outputs.iter().filter_map(wanted).collect()
 }
 
 fn verdict(verdict: &Verdict) -> Judgement {

@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use super::OracleRecord;
 use crate::junit::{TestCase, TestResult};
+use crate::late::{self, LateFaults};
 use harness::target::Target;
 use triage::NotRun;
 use triage::invent::DrawnInputs;
@@ -276,6 +277,8 @@ pub struct Replayed {
     pub versions: BTreeMap<String, String>,
     /// The cases that did not pass.
     pub not_passing: Vec<NotPassing>,
+    /// How many models that come without data were run on inputs that were made up.
+    pub made_up: u64,
     /// The sizes that models leave open and nobody gave.
     pub drawn: Vec<Drawn>,
     /// What oracles besides the reference were asked.
@@ -286,7 +289,9 @@ pub struct Replayed {
     pub not_run: Vec<Untried>,
     /// By backend and kind, the faults of its processes that no case shows in a fresh one: it died of what an earlier case left behind,
     /// or after its last one.
-    pub late_faults: BTreeMap<String, BTreeMap<String, u64>>,
+    pub late_faults: LateFaults,
+    /// By backend, the cases in which a process died so, of a kind that counts. What died after its last case is in none.
+    pub late_cases: BTreeMap<String, BTreeSet<PathBuf>>,
     /// The models that were run without the shapes that they declare of outputs and values between, for these are wrong.
     pub misdeclared: Vec<Misdeclared>,
     /// Every result, for reports.
@@ -319,6 +324,13 @@ impl Replayed {
                 names_suspects,
             });
         }
+    }
+
+    /// Whether something is wrong: with an answer, or with a process that had run other cases. Where a signal ended the command, whoever
+    /// sent it may have ended processes too.
+    pub fn has_found(&self) -> bool {
+        let is_late = self.left_out == 0 && late::certain(&self.late_faults).next().is_some();
+        is_late || self.backends.values().any(Counts::failed)
     }
 
     /// The cases that cannot be used, and why; each once.

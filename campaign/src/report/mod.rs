@@ -21,6 +21,7 @@ pub use others::Others;
 pub use suspects::{SavedSuspect, SuspectKind, Suspects};
 
 use crate::coverage::Coverage;
+use crate::late::{self, LateFault, LateFaults};
 use crate::store::Identity;
 use harness::case::Adversarial;
 use harness::counts;
@@ -100,7 +101,14 @@ pub struct Report {
     /// Faults that no case shows by itself, by engine and kind: an earlier case left something behind (a
     /// thread, a second answer, memory) that struck a later one, which then ran in a fresh process. They
     /// depend on which worker got which case, so they are of this session alone.
-    pub late_faults: BTreeMap<String, BTreeMap<String, u64>>,
+    pub late_faults: LateFaults,
+    /// By engine, the first cases in which a process died so, of a kind that counts, in this session. What died after its last case, or
+    /// while findings were named, is in none.
+    #[serde(default)]
+    pub late_cases: BTreeMap<String, BTreeSet<u64>>,
+    /// The signatures of late faults that the list of known findings has, each with where it is written up.
+    #[serde(default)]
+    pub late_known: BTreeMap<String, String>,
     /// Seconds inside the engines: to load them, for cases, to find who is to blame, and before the campaign to see what
     /// they lack.
     pub backend_seconds: f64,
@@ -260,6 +268,8 @@ impl Report {
             known_unseen: _,
             known_elsewhere: _,
             late_faults: _,
+            late_cases: _,
+            late_known: _,
             known_expired: _,
             undecidable_elements_share: _,
             undefined_values_share: _,
@@ -320,6 +330,11 @@ impl Report {
         self.by_target.iter().filter(move |(_, tally)| is_idle(tally)).map(|(name, _)| name.as_str())
     }
 
+    /// The faults of processes that had run other cases, where they are the engines' for certain and on no list of known findings.
+    pub fn new_late_faults(&self) -> impl Iterator<Item = LateFault<'_>> {
+        late::certain(&self.late_faults).filter(|late| !self.late_known.contains_key(&late.to_string()))
+    }
+
     /// What is said most often of answers that are incomparable.
     pub fn most_often_incomparable(&self) -> Option<&str> {
         let most = self.incomparable.iter().max_by_key(|(_, count)| **count);
@@ -349,6 +364,14 @@ impl Report {
         for cluster in &mut self.clusters {
             let version = identity.version(&cluster.example.backend);
             self.known += cluster.mark_known(known, &version, &mut met);
+        }
+        self.late_known.clear();
+        for late in late::certain(&self.late_faults) {
+            let signature = late.to_string();
+            let covering = known.covering(&identity.version(late.backend), &signature);
+            met.extend(covering.iter().map(|(number, _)| *number));
+            let first = covering.first().map(|(_, entry)| (signature, entry.finding.clone()));
+            self.late_known.extend(first);
         }
         let ran =
             |entry: &KnownEntry| identity.targets.iter().any(|t| entry.is_about(t.backend(), &t.version));

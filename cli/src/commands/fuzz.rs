@@ -57,7 +57,8 @@ fn campaign(common: Common, args: &Fuzz, junit: &JunitFile<'_>) -> anyhow::Resul
     let interrupts = Interrupts::take("nothing is stored yet")?;
     let before = CpuTime::now();
     let told = probe::read(&args.probed)?;
-    let time = args.time.or_else(|| args.cases.is_none().then_some(DEFAULT_TIME));
+    let is_endless = args.cases.is_none() && !args.until_found;
+    let time = args.time.or_else(|| is_endless.then_some(DEFAULT_TIME));
     let mut plan = Plan {
         maker: maker(common.seed, settings.clone(), &taste, args.values.into()),
         levels,
@@ -68,6 +69,7 @@ fn campaign(common: Common, args: &Fuzz, junit: &JunitFile<'_>) -> anyhow::Resul
         time,
         shard: args.shard.unwrap_or_default(),
         saved_per_signature: 3,
+        until_found: args.until_found,
         max_disk: args.max_disk,
         known,
     };
@@ -185,7 +187,10 @@ impl Results<'_> {
     /// `merge` does.
     fn exit(&self) -> anyhow::Result<Exit> {
         let Self { report, was_interrupted, .. } = *self;
-        let exit = Exit::of(SearchEnd { has_found: report.findings > report.known, was_interrupted });
+        // Whoever sent the signal may have ended processes too.
+        let is_late = !was_interrupted && report.new_late_faults().next().is_some();
+        let has_found = report.findings > report.known || is_late;
+        let exit = Exit::of(SearchEnd { has_found, was_interrupted });
         match (nothing_compared(report), exit) {
             (Some(why), Exit::Clean) if is_whole(self.store.identity()) => bail!("{why}"),
             (Some(why), _) => screen::say(&format!("onnxsmith: {why}")),
@@ -350,5 +355,6 @@ pub(super) fn test_cases(report: &Report, identity: &Identity) -> Vec<TestCase> 
             "no answer, or every one is incomparable".to_owned(),
         ),
     });
-    std::iter::once(ran).chain(idle).chain(found).collect()
+    let late = report.new_late_faults().map(|late| late.test_case());
+    std::iter::once(ran).chain(idle).chain(found).chain(late).collect()
 }

@@ -37,6 +37,7 @@ use triage::invent::{UserInputs, Ways};
 use crate::args::{Args, Command, Common, Inputs};
 use crate::destination;
 use campaign::Exit;
+use campaign::late::LateFault;
 
 /// Runs the command that was asked for.
 pub(crate) fn run(args: Args) -> anyhow::Result<Exit> {
@@ -211,6 +212,20 @@ fn late_faults(by_engine: &BTreeMap<String, BTreeMap<String, u64>>) -> String {
         format!("{engine}: {} that no case has in a fresh process\n", kinds.join(", "))
     };
     by_engine.iter().map(line).collect()
+}
+
+/// A fault of a process that no case shows by itself: what it is called, in which cases it was met, and how to look for it.
+fn late_fault(late: &LateFault<'_>, cases: &[String], again: &str) -> String {
+    let place = match cases {
+        [] => {
+            "in no case, but behind its last one, or while operators were tried or findings named".to_owned()
+        }
+        cases => format!("met at {}", cases.join(", ")),
+    };
+    format!(
+        "{late}\n    {} times, {place}: a process that had run other cases died, and a fresh one does not\n    to look for it: {again}\n",
+        late.count
+    )
 }
 
 /// How many threads to use.

@@ -16,13 +16,14 @@ use triage::invent::UserInputs;
 use triage::oracle::Oracles;
 
 use super::junit_file::JunitFile;
-use super::{flags, given, jobs, large, late_faults, limits, targets, writable_folder};
+use super::{flags, given, jobs, large, late_fault, late_faults, limits, targets, writable_folder};
 use crate::args::{Common, Inputs, Run};
 use crate::interrupts::Interrupts;
 use crate::progress::Progress;
 use crate::screen;
 use campaign::Exit;
 use campaign::exit::SearchEnd;
+use campaign::late::{LateFault, certain};
 
 /// Runs saved cases and compares.
 pub(crate) fn run(common: Common, args: &Run) -> anyhow::Result<Exit> {
@@ -64,7 +65,7 @@ fn replayed(common: Common, args: &Run, junit: &JunitFile<'_>) -> anyhow::Result
         screen::told(&summary(&replayed, &further))?;
     }
     junit.write(&replayed.results)?;
-    let failed = replayed.backends.values().any(campaign::replay::Counts::failed);
+    let failed = replayed.has_found();
     match usable(&replayed) {
         // What is wrong counts before what could not be done.
         Err(why) if failed => screen::say(&format!("onnxsmith: {why}")),
@@ -214,6 +215,7 @@ fn summary(replayed: &Replayed, further: &Further<'_>) -> String {
     for about in replayed.asked.chunk_by(is_same_oracle) {
         out += &asked(about);
     }
+    out += &made_up(replayed);
     for Drawn { case, drawn } in &replayed.drawn {
         out += &format!("{}: {}\n", case.display(), drawn.in_words());
     }
@@ -228,7 +230,28 @@ fn summary(replayed: &Replayed, further: &Further<'_>) -> String {
     for Misdeclared { case, why } in &replayed.misdeclared {
         out += &format!("{}: run without the shapes that it declares: {why}\n", case.display());
     }
-    out
+    out + &late(replayed)
+}
+
+/// Of how many models the inputs were made up.
+fn made_up(replayed: &Replayed) -> String {
+    match replayed.made_up {
+        0 => String::new(),
+        made_up => format!(
+            "inputs were made up for {made_up} of {} cases, which come without data (--seed makes others, --input gives them)\n",
+            replayed.cases
+        ),
+    }
+}
+
+/// What is wrong with processes that no case shows by itself, and how to go on.
+fn late(replayed: &Replayed) -> String {
+    let told = |late: LateFault<'_>| {
+        let cases = replayed.late_cases.get(late.backend).into_iter().flatten();
+        let cases: Vec<String> = cases.take(SHOWN).map(|case| case.display().to_string()).collect();
+        late_fault(&late, &cases, "the same cases with --jobs 1 run in their order, in one process")
+    };
+    certain(&replayed.late_faults).map(told).collect()
 }
 
 /// Which command is which engine, where programs give the same name.

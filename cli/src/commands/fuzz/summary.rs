@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 
 use backends::usage::CpuTime;
+use campaign::late::LateFault;
 use campaign::report::Report;
 use harness::invalid::tally::LevelTally;
 use harness::validity::Validity;
 
 use super::Session;
-use crate::commands::late_faults;
 use crate::commands::report::{known_causes, new_causes, suspects};
+use crate::commands::{late_fault, late_faults};
 
 /// The numbers, what is known of the findings, and last what is new.
 pub(super) fn text(report: &Report, cpu: CpuTime, session: Session) -> String {
@@ -27,6 +28,7 @@ pub(super) fn text(report: &Report, cpu: CpuTime, session: Session) -> String {
         unmet(report),
         // What is new comes last, where it is seen.
         new_causes(&groups),
+        late_text(report),
     ];
     parts.concat()
 }
@@ -143,6 +145,22 @@ fn left_out_text(report: &Report) -> String {
         );
     }
     out
+}
+
+/// What is wrong with processes that no case shows by itself, and how to go on.
+fn late_text(report: &Report) -> String {
+    let told = |late: LateFault<'_>| {
+        let cases = report.late_cases.get(late.backend);
+        let numbers: Vec<String> = cases.into_iter().flatten().map(|case| format!("case {case}")).collect();
+        let enough = cases
+            .and_then(|cases| cases.first())
+            .map_or_else(String::new, |first| format!(" --cases {}", first + 1));
+        let again = format!(
+            "the same flags with --jobs 1{enough} and another --out run the cases in their order, in one process"
+        );
+        late_fault(&late, &numbers, &again)
+    };
+    report.new_late_faults().map(told).collect()
 }
 
 /// How many entries of the list say nothing of this campaign, and how to list them.
