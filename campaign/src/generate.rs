@@ -1,6 +1,6 @@
 //! Writing cases to a folder: `onnxsmith gen`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
@@ -8,7 +8,7 @@ use std::time::Instant;
 use graphgen::Budget;
 use interp::{Evaluation, Profile, Taps};
 use onnx::CaseFolder;
-use onnx::case::MODEL;
+use onnx::case::{JSON, MODEL};
 use onnx::program::Program;
 use serde::Serialize;
 
@@ -19,7 +19,7 @@ use harness::footprint::Footprints;
 use harness::invalid::schedule::{Choice, Levels};
 use harness::threads;
 use harness::validity::Validity;
-use triage::folder;
+use triage::folder::{self, About};
 
 /// What was generated.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -110,9 +110,58 @@ pub enum CorpusError {
     },
 }
 
+/// Why not all cases are written, and with which one to go on.
+#[derive(Debug, thiserror::Error)]
+#[error("{cause}")]
+pub struct Unfinished {
+    /// How many cases are whole, from the first one on without a gap. There may be others behind them.
+    pub whole: u64,
+    /// The number of the case to go on with: the first that is not known to be whole, or the one behind a case that cannot be made, which
+    /// would fail again.
+    pub next: u64,
+    /// Why.
+    pub cause: CorpusError,
+}
+
+impl Unfinished {
+    /// The error at a case, counted from the first one.
+    fn at(first: u64, number: u64, whole: &Whole, cause: CorpusError) -> Self {
+        let next = if matches!(cause, CorpusError::Save { .. }) { whole.next } else { number + 1 };
+        Self { whole: whole.next, next: first + next, cause }
+    }
+}
+
 /// How often a case is drawn again at most until every element of its outputs is defined. Where one is not, its mask
 /// says so.
 const REDRAWS: u64 = 8;
+
+/// Makes sure that a folder can take more cases of a seed: all that is in it are cases that were generated with this seed, as far as they
+/// tell. Hidden files do not count.
+pub fn continuable(folder: &Path, seed: u64) -> Result<(), CorpusError> {
+    let failed = |cause| CorpusError::Folder { folder: folder.to_owned(), cause };
+    if !folder.is_dir() {
+        return Ok(());
+    }
+    let occupied = |what: String| Err(CorpusError::Occupied { folder: folder.to_owned(), what });
+    for entry in std::fs::read_dir(folder).map_err(failed)? {
+        let entry = entry.map_err(failed)?;
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let digits = name.strip_prefix(CASE).filter(|digits| digits.parse::<u64>().is_ok());
+        if digits.is_none() && !name.starts_with('.') {
+            return occupied(format!("holds something else than cases ({name})"));
+        }
+        if let Some(other) = seed_of(&entry.path()).filter(|other| *other != seed) {
+            return occupied(format!("holds cases of the seed {other} ({name})"));
+        }
+    }
+    Ok(())
+}
+
+/// The seed that a case tells.
+fn seed_of(case: &Path) -> Option<u64> {
+    let json = std::fs::read(case.join(JSON)).ok()?;
+    About::read(&CaseFolder { json: Some(json), ..CaseFolder::default() }).ok()?.seed
+}
 
 /// Makes sure that a folder can take cases: it is not there, or it is empty. Hidden files do not count.
 pub fn vacant(folder: &Path) -> Result<(), CorpusError> {
@@ -151,6 +200,8 @@ pub struct Corpus<'a> {
     pub levels: &'a Levels,
     /// The accuracy that the bounds of their outputs are for.
     pub profile: &'a Profile,
+    /// The number of the first one.
+    pub first: u64,
     /// How many.
     pub count: u64,
     /// Where each gets a folder of its own; `None` if they are only counted.
@@ -165,18 +216,20 @@ impl Corpus<'_> {
         jobs: usize,
         stop: &AtomicBool,
         on_case: &mut dyn FnMut(u64),
-    ) -> Result<Generated, CorpusError> {
+    ) -> Result<Generated, Unfinished> {
         let started = Instant::now();
-        let mut total = Generated::default();
+        let (mut total, mut whole) = (Generated::default(), Whole::default());
         threads::as_done(
             jobs,
             self.count,
             || stop.load(Ordering::Relaxed),
-            |index| self.one(index),
-            |_, made| {
-                total.take(&made?, &self.maker.settings.budget)?;
+            |number| self.one(self.first + number),
+            |number, made| {
+                let taken = made.and_then(|made| total.take(&made, &self.maker.settings.budget));
+                taken.map_err(|cause| Unfinished::at(self.first, number, &whole, cause))?;
+                whole.take(number);
                 on_case(total.generated);
-                Ok::<_, CorpusError>(())
+                Ok::<_, Unfinished>(())
             },
         )?;
         total.wall_seconds = started.elapsed().as_secs_f64();
@@ -280,6 +333,27 @@ fn defined(maker: &Maker<'_>, profile: &Profile, mut case: Case) -> Result<(Made
     }
 }
 
+/// Which cases are whole, of those that are made in no fixed order.
+#[derive(Default)]
+struct Whole {
+    /// All below are.
+    next: u64,
+    /// Others that are.
+    early: BTreeSet<u64>,
+}
+
+impl Whole {
+    fn take(&mut self, number: u64) {
+        self.early.insert(number);
+        while self.early.remove(&self.next) {
+            self.next += 1;
+        }
+    }
+}
+
+/// What the names of the folders begin with; a number follows.
+const CASE: &str = "case-";
+
 fn folder_of(out: &Path, index: u64) -> PathBuf {
-    out.join(format!("case-{index:06}"))
+    out.join(format!("{CASE}{index:06}"))
 }

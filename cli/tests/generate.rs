@@ -197,6 +197,54 @@ fn interrupted_it_says_how_many_cases_are_whole() {
     assert_eq!(output.status.code(), Some(130), "{said}");
     let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     let generated = report["generated"].as_u64().unwrap();
-    assert!(said.ends_with(&format!("stopped after {generated} of 1000000 cases\n")), "{said}");
+    let left = 1_000_000 - generated;
+    let told = format!(
+        "stopped after {generated} of 1000000 cases; the same flags with --first {generated} --count {left} go on\n"
+    );
+    assert!(said.ends_with(&told), "{said}");
     assert_eq!(std::fs::read_dir(&out.0).unwrap().count() as u64, generated);
+}
+
+/// Runs `gen` in a folder, with what it says.
+fn generate(folder: &Path, args: &[&str]) -> (Option<i32>, String) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_onnxsmith"));
+    let output = command.args(["gen", "--quiet"]).args(args).current_dir(folder).output().unwrap();
+    (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+}
+
+#[test]
+fn what_was_interrupted_goes_on_with_the_cases_that_are_missing() {
+    let folder = Scratch::new("gen-first");
+    std::fs::create_dir_all(&folder.0).unwrap();
+    let flags = ["--nodes", "2", "--seed", "5", "--out"];
+    let succeed = |args: &[&str]| assert_eq!(generate(&folder.0, args).0, Some(0), "{args:?}");
+    succeed(&[&flags[..], &["whole", "--count", "7"]].concat());
+    succeed(&[&flags[..], &["parts", "--count", "4"]].concat());
+    succeed(&[&flags[..], &["parts", "--first", "4", "--count", "3"]].concat());
+    let [whole, parts] = ["whole", "parts"].map(|name| {
+        let (root, mut files) = (folder.0.join(name), BTreeMap::new());
+        collect(&root, &root, &mut files);
+        files
+    });
+    assert_eq!(whole, parts);
+
+    let (code, said) = generate(&folder.0, &["--count", "1", "--first", "7", "--out", "parts"]);
+    assert!(code == Some(2) && said.contains("holds cases of the seed 5"), "{said}");
+    let (code, said) = generate(&folder.0, &["--count", "1", "--out", "parts", "--seed", "5"]);
+    assert!(code == Some(2) && said.contains("holds cases already"), "{said}");
+}
+
+#[test]
+fn no_engine_is_asked_what_it_has_for_flags_that_are_wrong() {
+    let folder = Scratch::new("gen-cheap");
+    std::fs::create_dir_all(folder.0.join("full/notes")).unwrap();
+    for (args, told) in [
+        (&["--level", "violate", "--rules", "bogus"][..], "there is no rule `bogus`"),
+        (&["--out", "full"], "is not empty"),
+        (&["--first", "18446744073709551615"], "no case behind the number"),
+    ] {
+        let (code, said) = generate(&folder.0, &[args, &["--for", "cmd:touch asked"]].concat());
+        assert!(code == Some(2) && said.contains(told), "{said}");
+        assert!(!folder.0.join("asked").exists(), "{args:?}: the engine was started");
+    }
 }

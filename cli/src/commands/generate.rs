@@ -2,9 +2,10 @@
 
 use std::path::Path;
 
+use anyhow::{anyhow, bail};
 use backends::usage::CpuTime;
 use campaign::exit::SearchEnd;
-use campaign::generate::{self, Corpus, Generated};
+use campaign::generate::{self, Corpus, Generated, Unfinished};
 use harness::invalid::schedule::{Choice, Levels};
 use harness::{Support, Values};
 use interp::Profile;
@@ -24,6 +25,13 @@ pub(crate) fn run(common: Common, args: &Gen) -> anyhow::Result<Exit> {
     let (jobs, engine) = (jobs(args.jobs), args.engine.as_deref());
     let domains = if engine.is_some() { Domains::Any } else { Domains::Onnx };
     let mut settings = args.bounds.settings(&taste, domains)?;
+    // What can be said at once is said before an engine is asked what it has.
+    let levels = levels(args)?;
+    let first = args.first.unwrap_or(0);
+    if first.checked_add(args.count).is_none() {
+        bail!("there is no case behind the number {}", u64::MAX);
+    }
+    check_folder(common, args)?;
     let support = engine.map(|name| probe::support(common, name, &settings, jobs)).transpose()?;
     if let Some(support) = &support {
         settings = probe::narrowed(support, &settings, taste.opset.as_ref())?;
@@ -36,24 +44,15 @@ pub(crate) fn run(common: Common, args: &Gen) -> anyhow::Result<Exit> {
     if let Some(support) = &support {
         maker.settings = support.narrow(maker.settings);
     }
-    let choice = match args.level {
-        Level::Valid => Choice::Valid,
-        Level::Violate => Choice::Violate,
-    };
-    let levels = Levels { choice, rules: rules(&args.broken.rules, choice != Choice::Valid)? };
-    if let Some(out) = &args.out {
-        generate::vacant(out)?;
-    }
-    writable_folder("--out", args.out.as_deref())?;
     let interrupts = Interrupts::take("the cases under way are finished")?;
     let bar = Progress::new(common, Some(args.count), "generating");
     let before = CpuTime::now();
     let out = args.out.as_deref();
     let mut on_case = |done| bar.set_position(done);
-    let corpus = Corpus { maker: &maker, levels: &levels, profile, count: args.count, out };
+    let corpus = Corpus { maker: &maker, levels: &levels, profile, first, count: args.count, out };
     let made = corpus.make(jobs, interrupts.flag(), &mut on_case);
     bar.finish_and_clear();
-    let made = made?;
+    let made = made.map_err(|unfinished| failed(unfinished, args))?;
     let cpu_seconds = before.since().total();
     let results = Results { made: &made, support: support.as_ref(), profile, out, cpu_seconds };
     if common.json {
@@ -74,9 +73,45 @@ pub(crate) fn run(common: Common, args: &Gen) -> anyhow::Result<Exit> {
     }
     let was_interrupted = made.generated < args.count;
     if was_interrupted {
-        screen::say(&format!("onnxsmith: stopped after {} of {} cases", made.generated, args.count));
+        let go_on = go_on(args, first + made.generated);
+        screen::say(&format!("onnxsmith: stopped after {} of {} cases{go_on}", made.generated, args.count));
     }
     Ok(Exit::of(SearchEnd { has_found: false, was_interrupted }))
+}
+
+/// Which cases break a rule, and which rules.
+fn levels(args: &Gen) -> anyhow::Result<Levels> {
+    let choice = match args.level {
+        Level::Valid => Choice::Valid,
+        Level::Violate => Choice::Violate,
+    };
+    Ok(Levels { choice, rules: rules(&args.broken.rules, choice != Choice::Valid)? })
+}
+
+/// Makes sure that the folder takes the cases: a new one, or one of which `--first` says that cases are added.
+fn check_folder(common: Common, args: &Gen) -> anyhow::Result<()> {
+    let Some(out) = &args.out else { return Ok(()) };
+    match args.first {
+        Some(_) => generate::continuable(out, common.seed)?,
+        None => generate::vacant(out)?,
+    }
+    writable_folder("--out", Some(out))
+}
+
+/// The flags that make the cases from a number on, where cases are kept.
+fn go_on(args: &Gen, next: u64) -> String {
+    let left = args.first.unwrap_or(0) + args.count - next;
+    if args.out.is_none() || left == 0 {
+        return String::new();
+    }
+    format!("; the same flags with --first {next} --count {left} go on")
+}
+
+/// Why not all cases are there, how many are, and how to go on.
+fn failed(unfinished: Unfinished, args: &Gen) -> anyhow::Error {
+    let Unfinished { whole, next, cause } = unfinished;
+    let Some(out) = &args.out else { return cause.into() };
+    anyhow!("{cause}; {whole} cases in {} are whole{}", out.display(), go_on(args, next))
 }
 
 /// What `gen` ends with.
