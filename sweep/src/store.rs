@@ -276,6 +276,8 @@ fn parsed<T: DeserializeOwned>(path: &Path, line: usize, text: &[u8]) -> Result<
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use super::*;
     use crate::form::PartForm;
     use crate::plan::Name;
@@ -309,8 +311,7 @@ mod tests {
             number: 0,
             length: None,
         };
-        let ran =
-            PartResult { part, answers: Vec::new(), apart: Vec::new(), late_faults: Default::default() };
+        let ran = PartResult { part, answers: Vec::new(), apart: Vec::new(), late_faults: BTreeMap::new() };
         let full = || OpenOptions::new().write(true).open("/dev/full").expect("/dev/full");
         let mut store = Store { path: "sweep/parts.jsonl".into(), file: full(), _lock: full() };
         let why = store.add(&ran).expect_err("there is no room").to_string();
