@@ -80,7 +80,7 @@ pub fn bearable(model: &Model, taps: Taps, large: Large) -> Result<(), String> {
     let bear = |large| Means::of(model, large).bear(model, taps).map(|_| ());
     bear(large).map_err(|why| {
         let helps = large == Large::Refused && bear(Large::Allowed).is_ok();
-        if helps { format!("{why}; `run` and `blame` take it with --large") } else { why }
+        if helps { format!("{why}; `run`, `blame` and `reduce` take it with --large") } else { why }
     })
 }
 
@@ -250,7 +250,7 @@ mod tests {
                     %1: f32[1] = ReduceSum(%0) {axes = [1], keepdims = 0}\n  return \"y\" = %1\n}\n";
         let model: Model = text.parse().expect("a model");
         let why = bearable(&model, Taps::Outputs, Large::Refused).unwrap_err();
-        assert!(why.ends_with("at most 33554432; `run` and `blame` take it with --large"), "{why}");
+        assert!(why.ends_with("at most 33554432; `run`, `blame` and `reduce` take it with --large"), "{why}");
         assert_eq!(bearable(&model, Taps::Outputs, Large::Allowed), Ok(()));
         let endless: Model = text.replace("40000000", "1099511627776").parse().expect("a model");
         let why = bearable(&endless, Taps::Outputs, Large::Allowed).unwrap_err();

@@ -21,6 +21,7 @@ use crate::oracle::AskError;
 use crate::reduce::{Inquiry, Named, Problem, ProblemRun, Start, Stop, Tame, cut_out, name, run};
 use crate::smaller::Smaller;
 use crate::symptom_match::same_kind;
+use harness::reference::Large;
 use harness::target::Target;
 
 /// How often what is left is judged again.
@@ -210,7 +211,8 @@ pub(crate) fn judged(target: &Target, problem: &Problem) -> Result<Option<Rest>,
         node.set(found);
         Ok((verdict, None))
     };
-    let ran = run(target, problem, &Inquiry { is_worth_it: &|_, _| true, accuse: &accuse })?;
+    let ran =
+        run(target, problem, &Inquiry { is_worth_it: &|_, _| true, accuse: &accuse, large: Large::Refused })?;
     Ok(match ran {
         ProblemRun::Nothing(_) => None,
         ProblemRun::Shown(shown, _) => Some(Rest {

@@ -5,11 +5,13 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use campaign::replay::{Replay, replay};
 use harness::Target;
+use harness::reference::Large;
 use present::shell;
 use serde_json::json;
+use triage::invent::UserInputs;
 use triage::reduce::{Budget, ReduceError, Reduced, Reduction, SUFFIX, reduce};
 
-use super::{flags, given, jobs, limits, targets};
+use super::{flags, given, jobs, large, limits, targets};
 use crate::args::{Common, Reduce};
 use crate::interrupts::Interrupts;
 use crate::progress::Progress;
@@ -30,10 +32,11 @@ pub(crate) fn run(common: Common, args: &Reduce) -> anyhow::Result<Exit> {
     let tries = args.tries.unwrap_or(u64::MAX);
     let budget = Budget { time: args.budget, tries, jobs: jobs(args.jobs) };
     let interrupts = Interrupts::take("the smallest case so far is stored")?;
+    let user_inputs = UserInputs { large: large(args.means.large), ..given(&args.given)? };
     let reduction = Reduction {
         targets: &targets,
         seed: common.seed,
-        given: &given(&args.given)?,
+        given: &user_inputs,
         budget,
         stop: &|| interrupts.came(),
     };
@@ -55,7 +58,7 @@ pub(crate) fn run(common: Common, args: &Reduce) -> anyhow::Result<Exit> {
         reduced => reduced.with_context(|| format!("{} is not reduced", args.case.display()))?,
     };
     let was_interrupted = interrupts.came() && !reduced.minimal;
-    let names = names(&reduced, &out, &targets);
+    let names = names(&reduced, &out, &targets, user_inputs.large);
     if common.json {
         let mut all = serde_json::to_value(&reduced)?;
         (all["out"], all["signatures"]) = (json!(out), json!(names));
@@ -78,9 +81,10 @@ fn to_do(case: &Path) -> &'static str {
 
 /// What a campaign, and `run`, calls what the result shows: with the attributes without which it is gone. Where they call it
 /// nothing, as a case that shows only after others, the signature that was kept.
-fn names(reduced: &Reduced, out: &Path, targets: &[Target]) -> Vec<String> {
+fn names(reduced: &Reduced, out: &Path, targets: &[Target], large: Large) -> Vec<String> {
     let targets: Vec<Target> = targets.iter().filter(|t| t.name() == reduced.target).cloned().collect();
-    let shown = replay(&[out.to_owned()], &Replay::on(&targets), &|| {}).not_passing;
+    let how = Replay { given: UserInputs { large, ..UserInputs::default() }, ..Replay::on(&targets) };
+    let shown = replay(&[out.to_owned()], &how, &|| {}).not_passing;
     let names: Vec<String> = shown.into_iter().flat_map(|case| case.signatures).collect();
     if names.is_empty() { vec![reduced.signature.clone()] } else { names }
 }

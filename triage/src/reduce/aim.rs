@@ -4,6 +4,7 @@
 //! the wrong type is a finding of its own. So an operator that is named as the one at fault alone is asked alone.
 
 use harness::case::tensors;
+use harness::reference::Large;
 use harness::target::Target;
 use ir::{NodeKind, Operation};
 use oracles::{Culprit, Finding};
@@ -34,19 +35,20 @@ impl<'t> Aim<'t> {
         problems: &[Problem],
         targets: &'t [Target],
         named: &[Finding],
+        large: Large,
     ) -> Result<Self, ReduceError> {
         let (mut showed, mut suspect) = (Vec::new(), None);
         for target in targets {
             for problem in problems.iter().map(|problem| problem.for_target(target)) {
-                match Interest::new(target, &problem)? {
+                match Interest::new(target, &problem, large)? {
                     Ok(whole) => {
-                        let (interest, shown) = named_first(target, &problem, named, whole)?;
+                        let (interest, shown) = named_first(target, &problem, named, large, whole)?;
                         return Ok(Self { target, interest, shown, before: problem.size() });
                     }
                     Err(why) => showed.push(format!("on {}, {why}", target.name())),
                 }
                 if suspect.is_none() {
-                    suspect = interest::suspect(target, &problem)?.map(|why| (target, why));
+                    suspect = interest::suspect(target, &problem, large)?.map(|why| (target, why));
                 }
             }
         }
@@ -62,6 +64,7 @@ fn named_first<'t>(
     target: &'t Target,
     problem: &Problem,
     named: &[Finding],
+    large: Large,
     whole: (Interest<'t>, Shown),
 ) -> Result<(Interest<'t>, Shown), WorkerError> {
     for finding in named.iter().filter(|finding| is_of(target, finding)) {
@@ -70,7 +73,7 @@ fn named_first<'t>(
         }
         let Some(culprit) = finding.culprit.as_ref().filter(|culprit| culprit.alone) else { continue };
         for part in operators(target, problem, culprit) {
-            if let Ok((interest, shown)) = Interest::new(target, &part)?
+            if let Ok((interest, shown)) = Interest::new(target, &part, large)?
                 && is_it(finding, &shown.finding)
             {
                 return Ok((interest, shown));

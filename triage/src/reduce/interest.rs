@@ -68,6 +68,8 @@ pub(super) struct Interest<'t> {
     tame: Tame,
     /// Whether the target computes in all dtypes that are there.
     is_taken: bool,
+    /// Whether the reference may take what this machine has.
+    large: Large,
 }
 
 /// What all values and operators of a problem are.
@@ -87,6 +89,8 @@ pub(crate) struct Inquiry<'q> {
     pub(crate) is_worth_it: &'q dyn Fn(Tame, &Finding) -> bool,
     /// Who is to blame: the verdict on the finding with that, and the culprit alone.
     pub(crate) accuse: &'q Accuse<'q>,
+    /// Whether the reference may take what this machine has.
+    pub(crate) large: Large,
 }
 
 type Accuse<'q> =
@@ -104,19 +108,21 @@ impl<'t> Interest<'t> {
     pub(super) fn new(
         target: &'t Target,
         problem: &Problem,
+        large: Large,
     ) -> Result<Result<(Self, Shown), String>, WorkerError> {
-        Ok(match blamed(target, problem, &|_, _| true)? {
+        Ok(match blamed(target, problem, large, &|_, _| true)? {
             ProblemRun::Nothing(why) => Err(why),
             ProblemRun::Shown(shown, tame) => {
                 let is_taken = is_taken(target, problem);
-                Ok((Self { target, wanted: shown.finding.clone(), tame, is_taken }, *shown))
+                Ok((Self { target, wanted: shown.finding.clone(), tame, is_taken, large }, *shown))
             }
         })
     }
 
     /// This interest on a target that is asked in another way.
     pub(super) fn on<'o>(&self, target: &'o Target) -> Interest<'o> {
-        Interest { target, wanted: self.wanted.clone(), tame: self.tame, is_taken: self.is_taken }
+        let Self { ref wanted, tame, is_taken, large, .. } = *self;
+        Interest { target, wanted: wanted.clone(), tame, is_taken, large }
     }
 }
 
@@ -128,7 +134,7 @@ impl Interesting for Interest<'_> {
         let is_worth_blaming = |tame: Tame, finding: &Finding| {
             tame.at_least(self.tame) && is_kept(&finding.symptom, &self.wanted)
         };
-        Ok(match blamed(self.target, problem, &is_worth_blaming)? {
+        Ok(match blamed(self.target, problem, self.large, &is_worth_blaming)? {
             ProblemRun::Shown(shown, _) if is_same(&shown.finding, &self.wanted) => Some(*shown),
             _ => None,
         })
@@ -147,12 +153,13 @@ fn is_taken(target: &Target, problem: &Problem) -> bool {
 fn blamed(
     target: &Target,
     problem: &Problem,
+    large: Large,
     is_worth_it: &dyn Fn(Tame, &Finding) -> bool,
 ) -> Result<ProblemRun, WorkerError> {
     let accuse = |suspect: &Suspect<'_>, tame: Tame, finding: Box<Finding>| {
         suspect.accuse(target, tame.defined, finding).map(|accused| (accused.verdict, accused.alone))
     };
-    run(target, problem, &Inquiry { is_worth_it, accuse: &accuse })
+    run(target, problem, &Inquiry { is_worth_it, accuse: &accuse, large })
 }
 
 /// Whether a finding is the wanted one.
@@ -204,7 +211,7 @@ pub(crate) fn run(
     if let Err(e) = model.validate() {
         return nothing(&e);
     }
-    if let Err(e) = reference::bearable(model, Taps::Outputs, Large::Refused) {
+    if let Err(e) = reference::bearable(model, Taps::Outputs, inquiry.large) {
         return nothing(&e);
     }
     let trial = match problem.trial(target.profile) {
@@ -239,9 +246,13 @@ pub(crate) fn run(
 }
 
 /// What is suspect of a target's answer to a problem in which it shows nothing wrong, in words.
-pub(super) fn suspect(target: &Target, problem: &Problem) -> Result<Option<String>, WorkerError> {
+pub(super) fn suspect(
+    target: &Target,
+    problem: &Problem,
+    large: Large,
+) -> Result<Option<String>, WorkerError> {
     let Problem { model, inputs, program } = problem;
-    if model.validate().is_err() || reference::bearable(model, Taps::Outputs, Large::Refused).is_err() {
+    if model.validate().is_err() || reference::bearable(model, Taps::Outputs, large).is_err() {
         return Ok(None);
     }
     let Ok(trial) = problem.trial(target.profile) else { return Ok(None) };

@@ -220,7 +220,8 @@ fn reduce_named(
     on_best: OnBest<'_>,
 ) -> Result<Reduced, ReduceError> {
     let started = Instant::now();
-    let Aim { target, interest, shown, before } = Aim::first(problems, reduction.targets, named)?;
+    let Aim { target, interest, shown, before } =
+        Aim::first(problems, reduction.targets, named, reduction.given.large)?;
     refuse_any_graph(target, &interest)?;
     on_best(&shown, shown.problem.size()).map_err(ReduceError::Save)?;
     let hurry = Arc::new(Hurry::default());

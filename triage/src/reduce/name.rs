@@ -29,6 +29,7 @@ use crate::oracle::AskError;
 use crate::symptom_match::same_kind;
 use harness::case::tensors;
 use harness::isolate::Isolated;
+use harness::reference::Large;
 use harness::target::Target;
 use harness::trial::Trial;
 
@@ -163,7 +164,11 @@ impl Kin<'_> {
         };
         let accuse =
             |suspect: &Suspect<'_>, tame: Tame, finding: Box<Finding>| self.accuse(suspect, tame, finding);
-        run(self.target, problem, &Inquiry { is_worth_it: &is_worth_it, accuse: &accuse })
+        run(
+            self.target,
+            problem,
+            &Inquiry { is_worth_it: &is_worth_it, accuse: &accuse, large: Large::Refused },
+        )
     }
 
     fn accuse(
