@@ -1,6 +1,6 @@
 //! The values of flags, read from words.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use campaign::Shard;
@@ -108,12 +108,15 @@ pub(crate) fn size(text: &str) -> Result<(String, i64), String> {
     }
 }
 
-/// The file with the value of an input: `x=x.npy`.
+/// The file with the value of an input: `x=x.npy`. A name may have a `=` in it, as a file may: of the places at which the text can be parted,
+/// the first counts behind which there is a file, or else the first one.
 pub(crate) fn input(text: &str) -> Result<(String, PathBuf), String> {
-    let wanted = || format!("`{text}` is no input with its file; write x=x.npy");
-    let (name, file) = text.split_once('=').ok_or_else(wanted)?;
-    let is_one = !name.is_empty() && !file.is_empty();
-    is_one.then(|| (name.to_owned(), file.into())).ok_or_else(wanted)
+    let parted = text.match_indices('=').map(|(at, sign)| (&text[..at], Path::new(&text[at + sign.len()..])));
+    let whole = parted.filter(|(name, file)| !name.is_empty() && !file.as_os_str().is_empty());
+    let (first, there) = (whole.clone().next(), whole.clone().find(|(_, file)| file.exists()));
+    let (name, file) =
+        there.or(first).ok_or_else(|| format!("`{text}` is no input with its file; write x=x.npy"))?;
+    Ok((name.to_owned(), file.to_owned()))
 }
 
 /// A relative or absolute tolerance.
@@ -149,5 +152,17 @@ mod tests {
         assert_eq!(shard("4/4").ok(), Shard::new(3, 4));
         assert!(shard("0/4").is_err() && shard("5/4").is_err() && shard("1").is_err());
         assert!(shard("1/65536").is_ok() && shard("1/65537").is_err_and(|why| why.ends_with("65536")));
+    }
+
+    #[test]
+    fn an_input_may_have_a_sign_of_equality_in_its_name() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let there = folder.path().join("b=c.npy");
+        std::fs::write(&there, "").expect("a file");
+        let given = |name: &str| input(&format!("{name}={}", there.display()));
+        assert_eq!(given("x"), Ok(("x".to_owned(), there.clone())));
+        assert_eq!(given("x=1"), Ok(("x=1".to_owned(), there.clone())));
+        assert_eq!(input("x=1=none.npy"), Ok(("x".to_owned(), "1=none.npy".into())));
+        assert!(input("x").is_err() && input("x=").is_err() && input("=x.npy").is_err());
     }
 }

@@ -1,5 +1,7 @@
 //! `onnxsmith backends`
 
+mod further;
+
 use backends::engines::gpu;
 use backends::wgpu::{AdapterInfo, Gpu, Which, adapters};
 use graphgen::Settings;
@@ -11,6 +13,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use worker::Limits;
 
+use self::further::Further;
 use super::{jobs, probe, writable_file};
 use crate::args::{Backends, Common};
 use crate::{destination, screen};
@@ -36,7 +39,7 @@ struct Device {
     self_test: String,
 }
 
-/// Lists the backends and the GPU adapters, or finds out what one has.
+/// Lists the backends, the engines behind adapters and the GPU adapters, or finds out what one has.
 pub(crate) fn run(common: Common, args: &Backends) -> anyhow::Result<Exit> {
     match &args.probe {
         Some(engine) => find_out(common, engine, args),
@@ -83,10 +86,11 @@ fn list(common: Common) -> anyhow::Result<Exit> {
     let names = std::iter::once(&REFERENCE).chain(backends::engines::all());
     let found: Vec<Backend> = names.map(|name| describe(name)).collect();
     let adapters: Vec<Device> = adapters().iter().enumerate().map(|(i, info)| test(i, info)).collect();
+    let further: Vec<Further> = further::all().collect();
     if common.json {
-        screen::json(&serde_json::json!({ "backends": found, "adapters": adapters }))?;
+        screen::json(&json!({ "backends": found, "further": further, "adapters": adapters }))?;
     } else {
-        screen::text(&text(&found, &adapters))?;
+        screen::text(&text(&found, &further, &adapters))?;
     }
     Ok(Exit::Clean)
 }
@@ -121,7 +125,7 @@ fn test(index: usize, info: &AdapterInfo) -> Device {
     Device { backend: format!("{}@{index}", gpu::NAME), adapter: info.to_string(), self_test }
 }
 
-fn text(backends: &[Backend], adapters: &[Device]) -> String {
+fn text(backends: &[Backend], further: &[Further], adapters: &[Device]) -> String {
     let mut out = String::new();
     for b in backends {
         match (&b.version, &b.trouble) {
@@ -138,6 +142,7 @@ fn text(backends: &[Backend], adapters: &[Device]) -> String {
             }
         }
     }
+    out.extend(further.iter().map(|engine| format!("{engine}\n")));
     if adapters.is_empty() {
         out += "no GPU adapter: install a driver (a software one such as lavapipe will do)\n";
     }
