@@ -3,7 +3,7 @@
 //! `docs/worker-protocol.md` describes it for authors of runners. Readers here trust nothing: every length is
 //! checked against a limit before memory is reserved for it, and unknown header fields are ignored.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, BufRead, Read};
 use std::path::PathBuf;
 
@@ -245,9 +245,30 @@ impl Description {
     /// Why nothing can be asked of such an engine. Single names that this program does not know are those of a later
     /// one; but without a dtype and a level there is no case.
     pub fn useless(&self) -> Option<String> {
+        self.wrong_level().or_else(|| self.wrong_opset()).or_else(|| self.lacks_dtypes())
+    }
+
+    /// Why a level is none that can be asked for.
+    fn wrong_level(&self) -> Option<String> {
         if self.all_levels().next().is_none() {
             return Some("its hello names no level in `levels`".to_owned());
         }
+        if let Some(level) = self.all_levels().find(|level| !is_level(level)) {
+            return Some(format!(
+                "its hello names the level {level:?}, which --on cannot name: a level is one word, without `,`, `:` and quotes"
+            ));
+        }
+        let mut seen = BTreeSet::new();
+        let twice = self.all_levels().find(|level| !seen.insert(*level))?;
+        Some(format!("its hello names the level `{twice}` twice"))
+    }
+
+    fn wrong_opset(&self) -> Option<String> {
+        let opset = self.opset.filter(|&opset| opset < 1)?;
+        Some(format!("its hello says that it accepts opset {opset} at most; the first is 1"))
+    }
+
+    fn lacks_dtypes(&self) -> Option<String> {
         if DType::ALL.iter().any(|&dtype| self.computes_in(dtype).is_some()) {
             return None;
         }
@@ -284,6 +305,12 @@ impl Description {
     pub fn takes(&self, kind: DatumKind) -> bool {
         kind == DatumKind::Tensor || self.values.iter().any(|name| name == kind.name())
     }
+}
+
+/// Whether a word names a level: on the command line and in reports it stands behind a colon, in lists with commas.
+fn is_level(word: &str) -> bool {
+    let parts = |c: char| c.is_whitespace() || c.is_control() || ",:'\"".contains(c);
+    !word.is_empty() && !word.contains(parts)
 }
 
 /// Where a clean error came up.

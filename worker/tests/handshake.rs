@@ -43,6 +43,47 @@ fn a_program_that_is_no_worker_is_an_error_not_a_finding() {
     assert_eq!(EngineSpec::parse("cmd:./run 'a b' c", &["cpu"]).unwrap().args, ["a b", "c"]);
 }
 
+/// The start of a worker whose hello has these fields in place of the usual ones.
+fn said(levels: &str, opset: &str) -> Result<Worker, WorkerError> {
+    let hello = format!(
+        r#"{{"type":"hello","protocol":1,"engine":"x","version":"1","dtypes":{{"f32":"f32"}},"levels":{levels},"opset":{opset}}}"#
+    );
+    let spec = spec("say");
+    Worker::start(EngineSpec { args: vec!["say".into(), hello.into()], ..spec }, limits())
+}
+
+#[test]
+fn a_hello_with_levels_that_nobody_can_name_is_refused() {
+    for (levels, why) in [
+        (r#"["a,b"]"#, r#"the level "a,b", which --on cannot name"#),
+        (r#"["x:y"]"#, r#"the level "x:y", which --on cannot name"#),
+        (r#"["none",""]"#, r#"the level "", which --on cannot name"#),
+        (r#"["all the way"]"#, r#"the level "all the way", which --on cannot name"#),
+        (r#"["'all'"]"#, r#"the level "'all'", which --on cannot name"#),
+        (r#"["a\u001b"]"#, r#"the level "a\u{1b}", which --on cannot name"#),
+        (r#"["all"],"on_request":["x:y"]"#, r#"the level "x:y", which --on cannot name"#),
+        (r#"["all"],"on_request":["all"]"#, "the level `all` twice"),
+        (r#"["none","none"]"#, "the level `none` twice"),
+    ] {
+        let error = said(levels, "null").err().expect("it is no worker").to_string();
+        assert!(error.contains(&format!("broke the worker protocol: its hello names {why}")), "{error}");
+    }
+    for level in ["O3", "all+fast", "graph_mode=1", "schnell/größer"] {
+        assert!(said(&format!(r#"["{level}"]"#), "null").is_ok(), "{level}");
+    }
+}
+
+#[test]
+fn a_hello_with_an_opset_that_there_never_was_is_refused() {
+    for opset in ["0", "-3"] {
+        let error = said(r#"["all"]"#, opset).err().expect("it is no worker").to_string();
+        assert!(error.contains(&format!("it accepts opset {opset} at most; the first is 1")), "{error}");
+    }
+    for opset in ["1", "5", "99", "null"] {
+        assert!(said(r#"["all"]"#, opset).is_ok(), "{opset}");
+    }
+}
+
 /// Several may be tried at once, of which all are started by `python3`.
 #[test]
 fn an_error_names_the_engine_as_the_user_does() {

@@ -75,6 +75,8 @@ fn break_protocol(how: &str) {
         sleep(FOR_EVER);
     }
     match how {
+        // The hello is said as it is told.
+        "say" => writeln!(out, "{}", std::env::args().nth(2).unwrap_or_default()),
         "level-less" => out.write_all(b"{\"type\":\"hello\",\"protocol\":1,\"engine\":\"\",\"version\":\"\",\"dtypes\":{\"f32\":\"f32\"},\"levels\":[]}\n"),
         "dtype-less" => out.write_all(b"{\"type\":\"hello\",\"protocol\":1,\"engine\":\"\",\"version\":\"\",\"dtypes\":{\"float32\":\"float32\"},\"levels\":[\"all\"]}\n"),
         "future" => out.write_all(b"{\"type\":\"hello\",\"protocol\":99,\"engine\":\"\",\"version\":\"\",\"dtypes\":{},\"levels\":[]}\n"),
