@@ -1,12 +1,18 @@
-//! What Ctrl-C and SIGTERM do: a command ends with what it has. The second time they end it at once; what is stored is safe then too.
+//! What Ctrl-C and SIGTERM do: a command ends with what it has. The second time they end it at once, and its workers with it; what is
+//! stored is safe then too.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use campaign::Exit;
 
 use crate::screen;
+
+/// How long after the first signal another is the first once more: `timeout` sends its signal to the program and then to its
+/// process group, which has the program in it.
+const ECHO: Duration = Duration::from_millis(500);
 
 /// Whether a signal came. A command asks for it once.
 pub(crate) struct Interrupts {
@@ -19,12 +25,19 @@ impl Interrupts {
     pub(crate) fn take(kept: &'static str) -> anyhow::Result<Self> {
         let taken = Self { stop: Arc::default(), kept: Arc::new(Mutex::new(kept)) };
         let (stop, kept) = (Arc::clone(&taken.stop), Arc::clone(&taken.kept));
-        ctrlc::set_handler(move || {
-            if stop.swap(true, Ordering::Relaxed) {
+        let mut first: Option<Instant> = None;
+        ctrlc::set_handler(move || match first {
+            None => {
+                first = Some(Instant::now());
+                stop.store(true, Ordering::Relaxed);
+                let kept = *kept.lock().unwrap_or_else(PoisonError::into_inner);
+                screen::say(&format!("stopping: {kept}; once more stops at once"));
+            }
+            Some(first) if first.elapsed() < ECHO => {}
+            Some(_) => {
+                worker::end_all();
                 std::process::exit(Exit::Interrupted.code().into());
             }
-            let kept = *kept.lock().unwrap_or_else(PoisonError::into_inner);
-            screen::say(&format!("stopping: {kept}; once more stops at once"));
         })
         .context("signals cannot be handled")?;
         Ok(taken)

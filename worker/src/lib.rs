@@ -29,6 +29,7 @@ mod backtrace;
 #[cfg(unix)]
 pub mod chaos;
 mod headers;
+mod living;
 pub mod outcome;
 mod pipe;
 pub mod pool;
@@ -40,6 +41,7 @@ mod sys;
 mod tail;
 mod watchdog;
 
+pub use living::end_all;
 pub use outcome::{Fault, FaultKind, Outcome, Run};
 pub use pool::{Pool, Worker};
 pub use process::set_variable;

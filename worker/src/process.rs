@@ -14,7 +14,7 @@ use super::protocol::{self, FrameError, Greeting, Hello, Reply, Request, RunHead
 use super::spec::{EngineSpec, Limits};
 use super::tail::Tail;
 use super::watchdog::{End, Watchdog};
-use super::{Case, Source, sys};
+use super::{Case, Source, living, sys};
 
 /// How long a process whose pipe broke may take to be dead. A core dump can take a while.
 const GRACE: Duration = Duration::from_secs(2);
@@ -74,7 +74,7 @@ impl Process {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         sys::own_group(&mut command);
         sys::keep_dead_children();
-        let mut child = command.spawn()?;
+        let mut child = living::start(&mut command)?;
         let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
         let confined = sys::confine(&child, limits.memory);
         // From here on the watchdog owns the child: whatever fails below, it is killed and reaped.

@@ -50,13 +50,21 @@ pub(super) fn confine(child: &Child, memory: Option<u64>) -> io::Result<()> {
 
 /// Kills the child and all of its process group. The child must not have been waited for.
 pub(super) fn kill(child: &mut Child) {
+    kill_group(child.id());
+    // Also where there is a group: a child that left it is still ours. It may be dead, which is fine.
+    let _ = child.kill();
+}
+
+/// Kills the process group of a child, by the child's id. The child must not have been waited for. On systems that are not
+/// Unix there are no groups, and nothing happens.
+pub(super) fn kill_group(id: u32) {
     #[cfg(unix)]
     // SAFETY: kill(2) touches no memory. The child is not reaped, so its id is still its own.
     unsafe {
-        libc::kill(-(child.id() as libc::pid_t), libc::SIGKILL);
+        libc::kill(-(id as libc::pid_t), libc::SIGKILL);
     }
-    // Also where there is a group: a child that left it is still ours. It may be dead, which is fine.
-    let _ = child.kill();
+    #[cfg(not(unix))]
+    let _ = id;
 }
 
 /// Whether the process has ended, without reaping it, so that its id cannot be taken by another one.

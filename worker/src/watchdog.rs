@@ -9,7 +9,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use super::sys;
+use super::{living, sys};
 
 /// A child process and the thread that watches over it.
 pub(super) struct Watchdog {
@@ -84,6 +84,7 @@ impl Watchdog {
         let mut state = self.lock();
         let alive = !sys::has_ended(&mut state.child);
         sys::kill(&mut state.child);
+        living::forget(state.child.id());
         let status = state.child.wait();
         state.stop = true;
         drop(state);
