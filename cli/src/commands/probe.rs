@@ -164,6 +164,12 @@ pub(super) fn check_any(targets: &[Target], settings: &Settings) -> anyhow::Resu
 /// Why nothing can be drawn for an engine, with what it said of the first operator where it lacks them all.
 fn lacks_all(support: &Support, settings: &Settings) -> String {
     let engine = &support.engine;
+    let oldest = *ir::graph::OPSETS.start();
+    if let Some(newest) = support.opset.filter(|&newest| newest < oldest) {
+        return format!(
+            "{engine} loads no opset from {oldest} on (the newest is {newest}), and no older one is drawn"
+        );
+    }
     let dtypes = settings.dtypes.intersection(support.dtypes);
     let mut lacking =
         support.lacking().iter().filter(|lacking| settings.operators.contains(lacking.operator));

@@ -169,6 +169,10 @@ impl Support {
         settings.dtypes = settings.dtypes.intersection(self.dtypes);
         if let Some(opset) = self.opset {
             settings.opset = settings.opset.min(opset);
+            if opset < *ir::graph::OPSETS.start() {
+                // There are no models for it, nor of what is written out where it is read.
+                settings.composites.share = 0.0;
+            }
         }
         settings.refused.extend(&self.refused);
         for (name, dtypes) in &mut settings.composites.each {
@@ -250,5 +254,15 @@ mod tests {
         let lacks = |opset| support.lacks(&Model::new(opset, ops::Graph::new()), &BTreeSet::new());
         assert_eq!(lacks(15), None);
         assert!(lacks(16).is_some_and(|why| why.contains("no opset above 15")));
+    }
+
+    #[test]
+    fn nothing_is_drawn_for_an_engine_that_loads_no_opset_that_is_drawn() {
+        for (opset, is_barren) in [(1, true), (12, true), (13, false)] {
+            let dtypes = [("f32".to_owned(), "f32".to_owned())].into();
+            let description = Description { opset: Some(opset), dtypes, ..Description::default() };
+            let support = Support::stated("old", &Profile::DECLARED, &description);
+            assert_eq!(support.narrow(Settings::default()).is_barren(), is_barren, "{opset}");
+        }
     }
 }
