@@ -66,6 +66,23 @@ impl Engine for WithoutBodies {
     }
 }
 
+/// Our CPU kernels, which panic with an operator.
+struct Crashing(&'static str);
+
+impl Engine for Crashing {
+    fn describe(&self) -> Description {
+        Description { engine: "crashing".to_owned(), opset: Some(20), ..CpuEngine::default().describe() }
+    }
+
+    fn run(&mut self, case: &Case) -> Result<Vec<(String, Datum)>, EngineError> {
+        let program = case::program(case.model.message()?).map_err(|e| EngineError::Load(e.to_string()))?;
+        match program.main.body.nodes.iter().any(|node| node.rest.op_type() == self.0) {
+            true => Err(EngineError::Internal("the axis is out of range".to_owned())),
+            false => CpuEngine::default().run(case),
+        }
+    }
+}
+
 fn probed(operators: &[&'static str], engine: impl Engine + Send + 'static) -> (Target, Settings) {
     let mut target = Target::here(Box::new(engine)).remove(0);
     let settings = Settings {
@@ -102,6 +119,13 @@ fn lacks_much(model: &Model, op: &Op, operands: &[Option<&Type>]) -> Answer {
         _ => false,
     };
     if lacks { Answer::Lacks } else { Answer::Runs }
+}
+
+/// An engine that has every other operator is not one that answers nothing: campaigns look for such a crash.
+#[test]
+fn an_engine_that_crashes_with_all_that_is_asked_for_is_no_silent_one() {
+    let (target, _) = probed(&["Sign"], Crashing("Sign"));
+    assert_eq!(forms(&target.support), [""; 0]);
 }
 
 #[test]

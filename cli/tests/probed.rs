@@ -4,6 +4,8 @@
 mod program;
 
 use std::fs;
+use std::path::Path;
+use std::time::{Duration, Instant};
 
 use program::onnxsmith;
 
@@ -20,6 +22,10 @@ fn a_probe_ends_where_nothing_is_answered() {
     for (rate, does) in [
         ("garbage=100", "broke the worker protocol: expected a JSON header, got `Segmentation fault"),
         ("exit-with-words=100", "exited with code 3"),
+        ("abort=100", "ended by signal 6 (SIGABRT)"),
+        ("overflow=100", "overflowed its stack"),
+        ("killed=100", "ran out of memory"),
+        ("panic=100", "panicked at"),
     ] {
         let output =
             onnxsmith(folder.path(), &["backends", "--probe", &chaos(rate), "--jobs", "1", "--quiet"]);
@@ -27,6 +33,42 @@ fn a_probe_ends_where_nothing_is_answered() {
         assert_eq!(output.status.code(), Some(2), "{said}");
         assert!(said.contains("of 20 models it answered none") && said.contains(does), "{said}");
     }
+}
+
+/// A runner in `sh`, whose hello says this opset and which does this afterwards. Command lines with commas are several.
+fn runner(folder: &Path, opset: &str, then: &str) -> &'static str {
+    let fields = r#""engine":"mine","version":"1","levels":["all"],"dtypes":{"f32":"f32"}"#;
+    let hello = format!(r#"{{"type":"hello","protocol":1,{fields},"opset":{opset}}}"#);
+    fs::write(folder.join("runner.sh"), format!("read request\necho '{hello}'\n{then}\n")).expect("a file");
+    "cmd:sh runner.sh"
+}
+
+/// Whether its hello says which opsets it loads, or this is to be found out first.
+#[test]
+fn a_probe_ends_soon_where_everything_hangs() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for opset in ["null", "20"] {
+        let hanging = runner(folder.path(), opset, "exec sleep 600");
+        let args = ["fuzz", "--on", hanging, "--time", "5s", "--timeout", "1s", "--jobs", "1", "--quiet"];
+        let started = Instant::now();
+        let output = onnxsmith(folder.path(), &args);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        let wanted = "of 5 models it answered none; with the first it did not answer in time; --timeout gives it longer";
+        assert!(said.contains(wanted), "{said}");
+        assert!(started.elapsed() < Duration::from_secs(30), "{:?}", started.elapsed());
+    }
+}
+
+#[test]
+fn an_engine_that_loads_no_opset_that_is_drawn_is_told_so() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let old = runner(folder.path(), "5", "cat >&2");
+    let output = onnxsmith(folder.path(), &["fuzz", "--on", old, "--cases", "1"]);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    let wanted = "loads no opset from 13 on (the newest is 5), and no older one is drawn";
+    assert!(said.contains(&format!("{old} {wanted}")), "{said}");
 }
 
 #[test]

@@ -173,7 +173,8 @@ pub enum WorkerError {
     },
     /// The program shakes hands, and answers nothing that it is asked then.
     #[error(
-        "{engine} answers nothing: of {asked} models it answered none; with the first it {fault}{}",
+        "{engine} answers nothing: of {asked} models it answered none; with the first it {fault}{}{}",
+        longer(fault),
         said(stderr)
     )]
     Silent {
@@ -227,8 +228,16 @@ impl WorkerError {
 /// How long an engine had that did not answer in time, and what gives it longer.
 fn patience(fault: &Fault, time: Duration) -> String {
     match fault {
-        Fault::Timeout => format!(": it had {time:?}; --timeout gives it longer"),
+        Fault::Timeout => format!(": it had {time:?}{}", longer(fault)),
         _ => String::new(),
+    }
+}
+
+/// What gives an engine longer that did not answer in time.
+fn longer(fault: &Fault) -> &'static str {
+    match fault {
+        Fault::Timeout => "; --timeout gives it longer",
+        _ => "",
     }
 }
 

@@ -25,6 +25,9 @@ const DRAWS: u64 = 96;
 /// An engine that answers none of so many models at first answers nothing: each costs a new process.
 const SILENT: u64 = 20;
 
+/// An engine that hangs with so many of them does, too: each costs the time of a case besides.
+const HUNG: u64 = 5;
+
 /// Runs what is drawn.
 pub(super) struct Runner<'t> {
     pub(super) target: &'t Target,
@@ -42,8 +45,8 @@ enum Silent {
     /// The engine was asked nothing yet.
     #[default]
     Unasked,
-    /// The engine answered none of so many models; with the first it did this, and said this.
-    So { asked: u64, fault: Fault, stderr: String },
+    /// The engine answered none of so many models, with so many of which it hung; with the first it did this, and said this.
+    So { asked: u64, hung: u64, fault: Fault, stderr: String },
     /// The engine has answered.
     Answered,
 }
@@ -51,13 +54,27 @@ enum Silent {
 impl Silent {
     /// Goes on with what came of one more model.
     fn after(self, ran: &Run) -> Self {
-        let Outcome::Fault(fault @ (Fault::Garbage { .. } | Fault::Exit { .. })) = &ran.outcome else {
-            return Self::Answered;
-        };
+        let Outcome::Fault(fault) = &ran.outcome else { return Self::Answered };
+        let hangs = u64::from(ran.has_hung());
         match self {
-            Self::Unasked => Self::So { asked: 1, fault: fault.clone(), stderr: ran.stderr.clone() },
-            Self::So { asked, fault, stderr } => Self::So { asked: asked + 1, fault, stderr },
+            Self::Unasked => {
+                Self::So { asked: 1, hung: hangs, fault: fault.clone(), stderr: ran.stderr.clone() }
+            }
+            Self::So { asked, hung, fault, stderr } => {
+                Self::So { asked: asked + 1, hung: hung + hangs, fault, stderr }
+            }
             Self::Answered => Self::Answered,
+        }
+    }
+
+    /// The error of an engine that has shown that it answers nothing.
+    fn error(&self, engine: &str) -> Option<WorkerError> {
+        match self {
+            Self::So { asked, hung, fault, stderr } if *asked >= SILENT || *hung >= HUNG => {
+                let (engine, fault) = (engine.to_owned(), Box::new(fault.clone()));
+                Some(WorkerError::Silent { engine, asked: *asked, fault, stderr: stderr.clone() })
+            }
+            Self::Unasked | Self::So { .. } | Self::Answered => None,
         }
     }
 }
@@ -169,16 +186,8 @@ impl<'t> Runner<'t> {
         if (self.watch.stop)() {
             return Err(ProbeError::Stopped { engine: self.target.engine.clone() });
         }
-        match &*self.silent.lock().unwrap_or_else(PoisonError::into_inner) {
-            Silent::So { asked, fault, stderr } if *asked >= SILENT => Err(WorkerError::Silent {
-                engine: self.target.engine.clone(),
-                asked: *asked,
-                fault: Box::new(fault.clone()),
-                stderr: stderr.clone(),
-            }
-            .into()),
-            _ => Ok(()),
-        }
+        let silent = self.silent.lock().unwrap_or_else(PoisonError::into_inner);
+        silent.error(&self.target.engine).map_or(Ok(()), |error| Err(error.into()))
     }
 
     /// What the engine says that it lacks, where it says so.
