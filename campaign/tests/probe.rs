@@ -76,10 +76,10 @@ impl Engine for Crashing {
 
     fn run(&mut self, case: &Case) -> Result<Vec<(String, Datum)>, EngineError> {
         let program = case::program(case.model.message()?).map_err(|e| EngineError::Load(e.to_string()))?;
-        match program.main.body.nodes.iter().any(|node| node.rest.op_type() == self.0) {
-            true => Err(EngineError::Internal("the axis is out of range".to_owned())),
-            false => CpuEngine::default().run(case),
+        if program.main.body.nodes.iter().any(|node| node.rest.op_type() == self.0) {
+            return Err(EngineError::Internal("the axis is out of range".to_owned()));
         }
+        CpuEngine::default().run(case)
     }
 }
 

@@ -29,9 +29,9 @@ pub struct Worker {
 
 impl Worker {
     /// Starts a worker and shakes hands.
-    pub fn start(spec: EngineSpec, limits: Limits) -> Result<Self, WorkerError> {
+    pub fn start(spec: EngineSpec, mut limits: Limits) -> Result<Self, WorkerError> {
         // Here, as a case may get less than the usual time later on, and a process that replaces this one starts no faster then.
-        let limits = Limits { startup: limits.startup.max(limits.timeout), ..limits };
+        limits.startup = limits.startup.max(limits.timeout);
         let (process, description, engine_seconds) = launch(&spec, &limits)?;
         Ok(Self {
             spec,
