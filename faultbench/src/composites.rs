@@ -4,6 +4,8 @@
 //! program: the node without an attribute or an operand that it has, or with a result that went through another
 //! operator: it is backwards, narrower, flat …
 
+mod mistakes;
+
 use std::collections::BTreeSet;
 
 use anyhow::Result;
@@ -18,6 +20,7 @@ use onnx::tensor::code_of;
 use ops::schema;
 
 use crate::found::{Refused, Rewriting, first_found};
+use mistakes::{SHORT, SINGLE, UNREAD};
 
 /// What an implementation does wrong.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -60,218 +63,6 @@ pub struct WrongOperator {
     /// What is wrong.
     pub mistake: Mistake,
 }
-
-/// What is not read of an operator, beside what is wrong in all whose results show it.
-const UNREAD: &[(&str, &[Mistake])] = &[
-    (
-        "Resize",
-        &[
-            Mistake::Attribute("mode"),
-            Mistake::Attribute("coordinate_transformation_mode"),
-            Mistake::Attribute("nearest_mode"),
-            Mistake::Attribute("cubic_coeff_a"),
-            Mistake::Attribute("keep_aspect_ratio_policy"),
-            Mistake::Attribute("antialias"),
-        ],
-    ),
-    ("AffineGrid", &[Mistake::Attribute("align_corners")]),
-    ("MaxUnpool", &[Mistake::Operand(2), Mistake::Attribute("strides"), Mistake::Attribute("pads")]),
-    ("RoiAlign", &[Mistake::Attribute("mode"), Mistake::Attribute("coordinate_transformation_mode")]),
-    ("DeformConv", &[Mistake::Operand(4), Mistake::Attribute("dilations")]),
-    (
-        "RNN",
-        &[
-            Mistake::Operand(3),
-            Mistake::Operand(4),
-            Mistake::Operand(5),
-            Mistake::Attribute("clip"),
-            Mistake::Attribute("activation_alpha"),
-            Mistake::Attribute("activation_beta"),
-        ],
-    ),
-    ("GRU", &[Mistake::Operand(4), Mistake::Operand(5), Mistake::Attribute("linear_before_reset")]),
-    (
-        "LSTM",
-        &[Mistake::Operand(4), Mistake::Operand(6), Mistake::Operand(7), Mistake::Attribute("input_forget")],
-    ),
-    (
-        "Attention",
-        &[
-            Mistake::Operand(3),
-            Mistake::Operand(6),
-            Mistake::Attribute("is_causal"),
-            Mistake::Attribute("scale"),
-            Mistake::Attribute("softcap"),
-            Mistake::Attribute("qk_matmul_output_mode"),
-            Mistake::Attribute("left_window_size"),
-        ],
-    ),
-    ("CausalConvWithState", &[Mistake::Operand(2), Mistake::Operand(3), Mistake::Attribute("activation")]),
-    ("LinearAttention", &[Mistake::Operand(3), Mistake::Attribute("scale")]),
-    ("SwiGLU", &[Mistake::Attribute("alpha")]),
-    ("RotaryEmbedding", &[Mistake::Attribute("interleaved")]),
-    ("TensorScatter", &[Mistake::Operand(2), Mistake::Attribute("axis")]),
-    ("NegativeLogLikelihoodLoss", &[Mistake::Operand(2), Mistake::Attribute("ignore_index")]),
-    ("SoftmaxCrossEntropyLoss", &[Mistake::Operand(2), Mistake::Attribute("ignore_index")]),
-    ("MatMulInteger", &[Mistake::Operand(2), Mistake::Operand(3)]),
-    ("ConvInteger", &[Mistake::Operand(2), Mistake::Operand(3), Mistake::Attribute("auto_pad")]),
-    ("QLinearMatMul", &[Mistake::Zero(2), Mistake::Zero(5), Mistake::Zero(7)]),
-    ("QLinearConv", &[Mistake::Zero(2), Mistake::Operand(8)]),
-    ("Binarizer", &[Mistake::Attribute("threshold")]),
-    ("DFT", &[Mistake::Attribute("inverse"), Mistake::Operand(1)]),
-    ("STFT", &[Mistake::Operand(2)]),
-    ("HannWindow", &[Mistake::Attribute("periodic"), Mistake::Attribute("output_datatype")]),
-    ("LinearRegressor", &[Mistake::Attribute("intercepts"), Mistake::Attribute("post_transform")]),
-    ("SVMRegressor", &[Mistake::Attribute("kernel_type"), Mistake::Attribute("post_transform")]),
-    (
-        "LabelEncoder",
-        &[Mistake::Attribute("default_int64"), Mistake::Attribute("default_tensor"), Mistake::More],
-    ),
-    ("LinearClassifier", &[Mistake::Attribute("intercepts"), Mistake::Attribute("post_transform")]),
-    (
-        "FlexAttention",
-        &[Mistake::Attribute("scale"), Mistake::Attribute("score_mod"), Mistake::Attribute("prob_mod")],
-    ),
-    (
-        "TreeEnsemble",
-        &[Mistake::Attribute("nodes_missing_value_tracks_true"), Mistake::Attribute("aggregate_function")],
-    ),
-    ("TreeEnsembleClassifier", &[Mistake::More]),
-    ("TreeEnsembleRegressor", &[Mistake::Attribute("aggregate_function")]),
-    ("Bernoulli", &[Mistake::Attribute("dtype")]),
-    ("ConstantOfShape", &[Mistake::Attribute("value"), Mistake::More]),
-    ("MelWeightMatrix", &[Mistake::More]),
-    ("Multinomial", &[Mistake::Attribute("sample_size"), Mistake::Deeper]),
-    ("RandomNormal", RANDOM),
-    ("RandomNormalLike", RANDOM),
-    ("RandomUniform", RANDOM),
-    ("RandomUniformLike", RANDOM),
-    ("Range", &[Mistake::More]),
-    ("NonMaxSuppression", &[Mistake::Attribute("center_point_box"), Mistake::Operand(4), Mistake::More]),
-    ("TfIdfVectorizer", &[Mistake::Attribute("weights"), Mistake::More]),
-    ("Unique", &[Mistake::Attribute("axis"), Mistake::Attribute("sorted")]),
-    ("SequenceConstruct", &[Mistake::Reversed]),
-    ("SequenceEmpty", &[Mistake::Occupied, Mistake::InPlace]),
-    ("SequenceInsert", &[Mistake::Operand(2)]),
-    ("SequenceErase", &[Mistake::Operand(1)]),
-    ("SequenceAt", &[Mistake::Zero(1)]),
-    ("SequenceLength", &[Mistake::More, Mistake::Deeper]),
-    ("ConcatFromSequence", &[Mistake::Attribute("new_axis")]),
-    ("SplitToSequence", &[Mistake::Attribute("axis"), Mistake::Attribute("keepdims"), Mistake::Operand(1)]),
-    ("Optional", &[Mistake::FlatOperand, Mistake::ShortOperand]),
-    ("OptionalGetElement", &[Mistake::Flat, Mistake::Deeper]),
-    ("OptionalHasElement", &[Mistake::Negated, Mistake::Deeper]),
-    ("RegexFullMatch", &[Mistake::Negated]),
-    ("StringConcat", &[Mistake::Negated, Mistake::Reversed]),
-    ("StringNormalizer", &[Mistake::Attribute("case_change_action"), Mistake::Attribute("stopwords")]),
-    ("StringSplit", &[Mistake::Attribute("delimiter"), Mistake::Attribute("maxsplit")]),
-    ("Adagrad", &[Mistake::Attribute("decay_factor")]),
-    ("Adam", &[Mistake::Attribute("alpha"), Mistake::Attribute("norm_coefficient_post")]),
-    ("DynamicQuantizeMatMul", &[Mistake::Zero(3), Mistake::Operand(4)]),
-    ("EmbedLayerNormalization", &[Mistake::Operand(1), Mistake::Operand(8)]),
-    ("FastGelu", &[Mistake::Operand(1)]),
-    ("FusedConv", &[Mistake::Operand(3), Mistake::Attribute("activation")]),
-    ("FusedGemm", &[Mistake::Attribute("alpha"), Mistake::Attribute("activation")]),
-    (
-        "FusedMatMul",
-        &[
-            Mistake::Attribute("alpha"),
-            Mistake::Attribute("transA"),
-            Mistake::Attribute("transBatchA"),
-            Mistake::Attribute("transBatchB"),
-        ],
-    ),
-    ("GatherBlockQuantized", &[Mistake::Operand(3)]),
-    (
-        "GroupQueryAttention",
-        &[
-            Mistake::Attribute("rotary_interleaved"),
-            Mistake::Attribute("local_window_size"),
-            Mistake::Attribute("softcap"),
-            Mistake::Operand(10),
-        ],
-    ),
-    (
-        "MultiHeadAttention",
-        &[
-            Mistake::Attribute("unidirectional"),
-            Mistake::Attribute("scale"),
-            Mistake::Operand(3),
-            Mistake::Operand(4),
-            Mistake::Operand(5),
-        ],
-    ),
-    ("MatMulIntegerToFloat", &[Mistake::Zero(4), Mistake::Zero(5), Mistake::Operand(6)]),
-    ("MatMulNBits", &[Mistake::Operand(3)]),
-    ("QGemm", &[Mistake::Zero(5), Mistake::Operand(6), Mistake::Attribute("alpha")]),
-    ("QLinearAdd", &[Mistake::Zero(2), Mistake::Zero(5)]),
-    ("QLinearAveragePool", &[Mistake::Zero(2), Mistake::Attribute("count_include_pad")]),
-    ("QLinearConcat", &[Mistake::Zero(1), Mistake::Zero(4)]),
-    ("QLinearGlobalAveragePool", &[Mistake::Zero(2), Mistake::Attribute("channels_last")]),
-    ("QLinearLeakyRelu", &[Mistake::Zero(2), Mistake::Attribute("alpha")]),
-    ("QLinearMul", &[Mistake::Zero(2), Mistake::Zero(5)]),
-    ("QLinearReduceMean", &[Mistake::Zero(2), Mistake::Attribute("keepdims")]),
-    ("QLinearSigmoid", &[Mistake::Zero(2)]),
-    ("QLinearSoftmax", &[Mistake::Attribute("opset"), Mistake::Attribute("axis")]),
-    ("QLinearWhere", &[Mistake::Zero(3), Mistake::Zero(6)]),
-    ("QuickGelu", &[Mistake::Attribute("alpha")]),
-    ("SkipLayerNormalization", &[Mistake::Operand(3), Mistake::Operand(4)]),
-    ("SkipSimplifiedLayerNormalization", &[Mistake::Operand(3)]),
-];
-
-/// What is known of numbers drawn at random is their shape.
-const RANDOM: &[Mistake] = &[Mistake::Deeper, Mistake::Flat];
-
-/// Whose results are one element along the last axis, so that they are the same backwards, or all alike, or not known.
-const SINGLE: &[&str] = &[
-    "SVMRegressor",
-    "ConstantOfShape",
-    "Multinomial",
-    "RandomNormal",
-    "RandomNormalLike",
-    "RandomUniform",
-    "RandomUniformLike",
-    "SequenceLength",
-    "OptionalHasElement",
-];
-
-/// Whose results have no more bits than a narrower dtype holds, or are not known.
-const SHORT: &[&str] = &[
-    "QGemm",
-    "QLinearAdd",
-    "QLinearAveragePool",
-    "QLinearConcat",
-    "QLinearConv",
-    "QLinearGlobalAveragePool",
-    "QLinearLeakyRelu",
-    "QLinearMatMul",
-    "QLinearMul",
-    "QLinearReduceMean",
-    "QLinearSigmoid",
-    "QLinearSoftmax",
-    "QLinearWhere",
-    "Binarizer",
-    "LabelEncoder",
-    "LinearClassifier",
-    "TreeEnsembleClassifier",
-    "Bernoulli",
-    "ConstantOfShape",
-    "Multinomial",
-    "RandomNormal",
-    "RandomNormalLike",
-    "RandomUniform",
-    "RandomUniformLike",
-    "Range",
-    "NonMaxSuppression",
-    "TfIdfVectorizer",
-    "Unique",
-    "SequenceLength",
-    "OptionalHasElement",
-    "RegexFullMatch",
-    "StringConcat",
-    "StringNormalizer",
-    "StringSplit",
-];
 
 /// Every fault, operator by operator.
 pub fn all() -> impl Iterator<Item = WrongOperator> {
