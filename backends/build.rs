@@ -11,7 +11,9 @@ const RUNTIMES: [(&str, &str); 3] =
 const DIGITS: usize = 9;
 
 fn main() {
-    let lock = Path::new(env!("CARGO_MANIFEST_DIR")).join("../Cargo.lock");
+    // As of this run: a build script may have been compiled in another checkout that shares the target folder.
+    let package = std::env::var_os("CARGO_MANIFEST_DIR").expect("cargo says where the package is");
+    let lock = Path::new(&package).join("../Cargo.lock");
     println!("cargo::rerun-if-changed={}", lock.display());
     let packages = std::fs::read_to_string(&lock).expect("the workspace has a Cargo.lock");
     for (package, variable) in RUNTIMES {

@@ -36,7 +36,7 @@ mod tests {
     use super::*;
 
     /// Each liberty of a profile, and whether it is taken.
-    fn liberties(profile: &Profile) -> [bool; 16] {
+    fn liberties(profile: &Profile) -> [bool; 17] {
         let Profile {
             // What steps promise.
             name: _,
@@ -50,6 +50,7 @@ mod tests {
             scales_exactly,
             moderate_divisors,
             exact_powers,
+            powers_by_products,
             remainder_by_formula,
             widens_halves,
             widens_steps,
@@ -68,6 +69,7 @@ mod tests {
             !scales_exactly,
             moderate_divisors,
             !exact_powers,
+            powers_by_products,
             remainder_by_formula,
             widens_halves,
             widens_steps,

@@ -16,8 +16,7 @@ const HALVES: DTypes = DTypes::of(&[DType::F16, DType::F32]);
 
 const F32: DTypes = DTypes::of(&[DType::F32]);
 
-/// What holds numbers of few bits.
-const FEW_BITS: DTypes = DTypes::of(&[DType::U8, DType::U4, DType::I4]);
+const U8: DTypes = DTypes::of(&[DType::U8]);
 
 pub(super) const ALL: &[Composite] = &[
     Composite::microsoft("BiasGelu", 20, FLOATS, |p| gelu(p, true)),
@@ -29,7 +28,7 @@ pub(super) const ALL: &[Composite] = &[
     Composite::microsoft("FusedConv", 13, FLOATS, fused_conv),
     Composite::microsoft("FusedGemm", 13, FLOATS, fused_gemm),
     Composite::microsoft("FusedMatMul", 13, FLOATS, fused_mat_mul),
-    Composite::microsoft("GatherBlockQuantized", 21, FEW_BITS, gather_block_quantized),
+    Composite::microsoft("GatherBlockQuantized", 21, U8, gather_block_quantized),
     Composite::microsoft("MatMulIntegerToFloat", 13, BYTES, mat_mul_integer_to_float),
     Composite::microsoft("MatMulNBits", 18, HALVES, mat_mul_n_bits),
     Composite::microsoft("QGemm", 13, BYTES, q_gemm),
@@ -366,7 +365,7 @@ fn mat_mul_n_bits(p: &mut Piece<'_>) -> Option<()> {
 /// Rows of a table of bytes, or what lies along any axis of one of narrow integers.
 fn gather_block_quantized(p: &mut Piece<'_>) -> Option<()> {
     let scaled = p.other_dtype(HALVES)?;
-    let stored = p.dtype()?;
+    let stored = if p.chance(0.4) { p.choose(&[DType::U4, DType::I4])? } else { p.dtype()? };
     let (rows, inner, block) = (p.size(1..=4), p.size(1..=2) * 16 + p.choose(&[0, 8])?, 16);
     let blocks = (inner - 1) / block + 1;
     let bits = p.choose(&[4, 4, 8, 2])?;

@@ -19,6 +19,11 @@ fn whole_quotient(x: f64, y: f64) -> Option<f64> {
     (q.abs() < f64::EPSILON.recip()).then(|| if is_reached { q } else { q - q.signum() })
 }
 
+/// Where the largest of some numbers is that may be NaN. Of one alone that may be nowhere: it is not equal to itself.
+fn anywhere(value: i128, xs: &[Ball]) -> Whole {
+    if xs.len() == 1 { Whole::unsure(value) } else { Whole::between(0, value, xs.len() as i128 - 1) }
+}
+
 impl Bound<'_> {
     /// A step on two numbers as [`Bound::operand`] sees them: `f` its value, `exact` whether that has no rounding
     /// error in f64 for exact operands, `carried` what the operands' errors become.
@@ -445,7 +450,7 @@ impl Arith for Bound<'_> {
         }
         let Some(&top) = xs.get(best) else { return Whole::undefined(0) };
         if self.profile.nan_may_lose && top.is_nan() {
-            return Whole::between(0, value, xs.len() as i128 - 1);
+            return anywhere(value, xs);
         }
         let loses = |x: Ball| {
             let exact_tie = x.is_exact() && top.is_exact() && x.value == top.value;
@@ -453,11 +458,11 @@ impl Arith for Bound<'_> {
         };
         let may_win = |i: &usize| *i == best || !loses(xs[*i]);
         let all = || 0..xs.len();
-        let (first, last) = if top.is_known() {
-            (all().find(may_win).unwrap_or(best), all().rfind(may_win).unwrap_or(best))
-        } else {
-            (0, xs.len() - 1)
-        };
+        if !top.is_known() {
+            return anywhere(value, xs);
+        }
+        let first = all().find(may_win).unwrap_or(best);
+        let last = all().rfind(may_win).unwrap_or(best);
         Whole::between(first as i128, value, last as i128)
     }
 
