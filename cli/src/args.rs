@@ -198,6 +198,8 @@ pub(crate) struct Gen {
     #[arg(long, value_name = "N", value_parser = jobs())]
     pub jobs: Option<usize>,
     #[command(flatten)]
+    pub patience: Patience,
+    #[command(flatten)]
     pub bounds: Bounds,
 }
 
@@ -405,7 +407,8 @@ pub(crate) struct Reduce {
     pub on: Vec<String>,
     #[command(flatten)]
     pub given: Inputs,
-    /// The case folder to write, replaced whenever there is a smaller one; without it, `CASE-reduced`.
+    /// The case folder to write, replaced whenever there is a smaller one; without it, `CASE-reduced`. A folder that holds anything
+    /// but a case is refused.
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     /// How long to try. Reducing the result once more goes on where this ended.
@@ -436,6 +439,8 @@ pub(crate) struct Backends {
     /// How many models run at the same time; without it, one per processor. What is found out does not depend on it.
     #[arg(long, value_name = "N", requires = "probe", value_parser = jobs())]
     pub jobs: Option<usize>,
+    #[command(flatten)]
+    pub patience: Patience,
 }
 
 /// `ops`
@@ -457,7 +462,7 @@ pub(crate) struct Show {
     /// Print Graphviz's DOT: short for `--as dot`.
     #[arg(long, conflicts_with = "form")]
     pub dot: bool,
-    /// Write the case as a folder that any ONNX tool reads, instead of printing its model.
+    /// Write the case as a folder that any ONNX tool reads, instead of printing its model. It may replace a case, and no other folder.
     #[arg(long, value_name = "DIR", conflicts_with_all = ["dot", "form"])]
     pub out: Option<PathBuf>,
     #[command(flatten)]

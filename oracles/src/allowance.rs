@@ -96,7 +96,8 @@ impl Allowance {
             Self::Saturation => {
                 "Where one step on elements overflows and the profile leaves it open: the low bits, the largest or smallest number, \
                  or what a float gives that is converted (the smallest or nearest integer of 32 or 64 bits, of which a narrow \
-                 dtype has the low bits). What later operators make of it, and sums of which any part may saturate, are undecidable."
+                 dtype has the low bits). What later operators make of it is undecidable, and so is a ReduceSum, ReduceMean or ReduceL2 of \
+                 which a part of the sum may saturate; of other sums and of products the end alone counts."
             }
         }
     }

@@ -52,7 +52,7 @@ fn find_out(common: Common, engine: &str, args: &Backends) -> anyhow::Result<Exi
     writable_file("--out", args.out.as_deref())?;
     // Whatever is drawn by default: a file may be used with any opset.
     let settings = Settings { opset: *ir::graph::OPSETS.end(), ..Settings::default() };
-    let support = probe::support(common, engine, &settings, jobs(args.jobs))?;
+    let support = probe::support(common, engine, &settings, jobs(args.jobs), &args.patience.limits())?;
     let text = support.to_toml();
     match &args.out {
         Some(file) => destination::write(file, &text)?,

@@ -32,7 +32,9 @@ pub(crate) fn run(common: Common, args: &Gen) -> anyhow::Result<Exit> {
         bail!("there is no case behind the number {}", u64::MAX);
     }
     check_folder(common, args)?;
-    let support = engine.map(|name| probe::support(common, name, &settings, jobs)).transpose()?;
+    let support = engine
+        .map(|name| probe::support(common, name, &settings, jobs, &args.patience.limits()))
+        .transpose()?;
     if let Some(support) = &support {
         settings = probe::narrowed(support, &settings, taste.opset.as_ref())?;
     }

@@ -120,6 +120,7 @@ pub(super) fn support(
     name: &str,
     settings: &Settings,
     jobs: usize,
+    limits: &Limits,
 ) -> anyhow::Result<Support> {
     let file = Path::new(name);
     if file.is_file() {
@@ -129,7 +130,7 @@ pub(super) fn support(
     if is_meant_as_file && !name.starts_with("cmd:") {
         bail!("there is no file {name}; `onnxsmith backends --probe ENGINE --out {name}` writes one");
     }
-    let target = target::open(name, &Limits::default())?.into_iter().next();
+    let target = target::open(name, limits)?.into_iter().next();
     let mut target = target.with_context(|| format!("{name} has no optimisation level"))?;
     // Nothing is kept before it is done: a signal ends the program as it ends any.
     find_out(common, &mut target, settings, jobs, &|| false)?;
