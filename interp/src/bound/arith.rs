@@ -19,11 +19,6 @@ fn whole_quotient(x: f64, y: f64) -> Option<f64> {
     (q.abs() < f64::EPSILON.recip()).then(|| if is_reached { q } else { q - q.signum() })
 }
 
-/// Where the largest of some numbers is that may be NaN. Of one alone that may be nowhere: it is not equal to itself.
-fn anywhere(value: i128, xs: &[Ball]) -> Whole {
-    if xs.len() == 1 { Whole::unsure(value) } else { Whole::between(0, value, xs.len() as i128 - 1) }
-}
-
 impl Bound<'_> {
     /// A step on two numbers as [`Bound::operand`] sees them: `f` its value, `exact` whether that has no rounding
     /// error in f64 for exact operands, `carried` what the operands' errors become.
@@ -450,7 +445,7 @@ impl Arith for Bound<'_> {
         }
         let Some(&top) = xs.get(best) else { return Whole::undefined(0) };
         if self.profile.nan_may_lose && top.is_nan() {
-            return anywhere(value, xs);
+            return Whole::unsure(value);
         }
         let loses = |x: Ball| {
             let exact_tie = x.is_exact() && top.is_exact() && x.value == top.value;
@@ -458,8 +453,10 @@ impl Arith for Bound<'_> {
         };
         let may_win = |i: &usize| *i == best || !loses(xs[*i]);
         let all = || 0..xs.len();
-        if !top.is_known() {
-            return anywhere(value, xs);
+        // Where one may be NaN, it may be that none is larger than what a search begins with.
+        if !xs.iter().all(|&x| self.operand(x).is_known()) {
+            let is_sure = top.is_known() && all().all(|i| !may_win(&i) || i == best);
+            return if is_sure { Whole::sure(value) } else { Whole::unsure(value) };
         }
         let first = all().find(may_win).unwrap_or(best);
         let last = all().rfind(may_win).unwrap_or(best);
