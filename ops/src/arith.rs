@@ -300,7 +300,7 @@ pub trait Arith {
     fn is(&self, class: Class, x: Self::R) -> Self::Z;
     /// `x` where the condition is not 0, else `y`.
     fn select(&self, condition: Self::Z, x: Self::R, y: Self::R) -> Self::R;
-    /// The same of integers.
+    /// Of integers: `x` where the condition is not 0, else `y`.
     fn select_int(&self, condition: Self::Z, x: Self::Z, y: Self::Z) -> Self::Z {
         self.exact([condition, x, y], |[condition, x, y]| Some(if condition == 0 { y } else { x }))
     }

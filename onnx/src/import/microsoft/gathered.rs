@@ -69,7 +69,7 @@ fn numbers(walk: &mut Walk<'_, '_>, bytes: Value, bits: i64) -> Result<Value, Er
 /// What is stored for zero.
 #[derive(Clone, Copy)]
 enum Zeros {
-    /// The same for all blocks.
+    /// One number for all blocks.
     All(i64),
     Each(Value),
 }
