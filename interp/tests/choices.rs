@@ -26,17 +26,6 @@ fn a_selection_between_two_numbers_is_one_of_them_or_between() {
 }
 
 #[test]
-fn the_largest_is_where_one_may_be_that_is_not_smaller() {
-    let a = tight();
-    let near = |value: f64| Ball::within(value, 0.25);
-    let place = a.arg_max(&[near(0.0), near(1.0), near(1.25), near(0.5)], false);
-    assert_eq!((place.value, place.ends()), (2, Some((1, 2))));
-    // It may be NaN.
-    let open = a.arg_max(&[near(0.0), a.unknown_real(), near(0.5)], false);
-    assert_eq!(open.ends(), None);
-}
-
-#[test]
 fn a_power_of_two_divides_a_sum_exactly() {
     let a = Bound::new(&Profile::DECLARED, DType::F32);
     let three = a.mul(a.real(5.0), a.real(3.0));

@@ -451,16 +451,8 @@ impl Arith for Bound<'_> {
             let exact_tie = x.is_exact() && top.is_exact() && x.value == top.value;
             x.is_known() && (exact_tie || top.is_nan() || self.operand(x).high() < self.operand(top).low())
         };
-        let may_win = |i: &usize| *i == best || !loses(xs[*i]);
-        let all = || 0..xs.len();
-        // Where one may be NaN, it may be that none is larger than what a search begins with.
-        if !xs.iter().all(|&x| self.operand(x).is_known()) {
-            let is_sure = top.is_known() && all().all(|i| !may_win(&i) || i == best);
-            return if is_sure { Whole::sure(value) } else { Whole::unsure(value) };
-        }
-        let first = all().find(may_win).unwrap_or(best);
-        let last = all().rfind(may_win).unwrap_or(best);
-        Whole::between(first as i128, value, last as i128)
+        let sure = top.is_known() && xs.iter().enumerate().all(|(i, &x)| i == best || loses(x));
+        if sure { Whole::sure(value) } else { Whole::unsure(value) }
     }
 
     fn exact<const N: usize>(&self, zs: [Whole; N], f: impl Fn([i128; N]) -> Option<i128>) -> Whole {
