@@ -362,7 +362,7 @@ fn mat_mul_n_bits(p: &mut Piece<'_>) -> Option<()> {
     Some(())
 }
 
-/// Rows of a table of bytes, or what lies along any axis of one of narrow integers.
+/// Rows of a table of bytes, or of integers of four bits, each in blocks.
 fn gather_block_quantized(p: &mut Piece<'_>) -> Option<()> {
     let scaled = p.other_dtype(HALVES)?;
     let stored = if p.chance(0.4) { p.choose(&[DType::U4, DType::I4])? } else { p.dtype()? };

@@ -67,9 +67,10 @@ pub(super) fn attention<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>
     let Some(settings) = Settings::read(source)? else { return opaque::stand_in(walk, source, LEFT_OPEN) };
     let operands = tensors::<16>(walk, source)?;
     let is_capped_and_biased = settings.cap != 0.0 && operands[10].is_some();
-    let is_biased_or_placed = operands[9].is_some() || operands[11..].iter().any(Option::is_some);
+    // Places of queries; sinks, scales of caches and weights of norms.
+    let has_open_operand = operands[9].is_some() || operands[11..].iter().any(Option::is_some);
     let is_asked_for_scores = source.node.outputs.get(3).is_some_and(Option::is_some);
-    if is_capped_and_biased || is_biased_or_placed || is_asked_for_scores {
+    if is_capped_and_biased || has_open_operand || is_asked_for_scores {
         return opaque::stand_in(walk, source, LEFT_OPEN);
     }
     let [mut queries, mut keys, values] = told(walk, &operands, &settings)?;
