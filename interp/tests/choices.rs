@@ -49,4 +49,7 @@ fn a_tangent_may_be_a_quotient_and_a_power_a_product() {
     assert!(low <= f64::from(product) && f64::from(product) <= high, "{product} of {power:?}");
     let root = a.pow(a.real(f64::from(base)), a.real(1000.5));
     assert!(root.error < power.error / 2.0, "{root:?} and {power:?}");
+    // Halves are computed in f32.
+    let half = Bound::new(&Profile::DECLARED, DType::F16).pow(a.real(1.125), a.real(40.0));
+    assert!(half.error < 10.0 * 2.0_f64.powi(-11) * half.value, "{half:?}");
 }

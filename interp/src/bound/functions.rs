@@ -1,6 +1,7 @@
 //! Library functions and powers of balls.
 
 use ir::DType;
+use ir::format::FloatFormat;
 use ops::Arith;
 use ops::arith::Fun;
 use ops::plain;
@@ -301,7 +302,7 @@ impl Bound<'_> {
     }
 
     /// How many products a power to a whole number takes at most, where it may be computed so. Those of a negative one are divided
-    /// by, which counts as some.
+    /// by, which counts as some. Halves are computed in f32, whose products cost them nothing.
     fn factors(&self, exponent: Ball) -> Option<u32> {
         let count = exponent.value.abs();
         let is_whole = exponent.is_exact() && count.fract() == 0.0 && (2.0..=MOST_FACTORS).contains(&count);
@@ -310,7 +311,9 @@ impl Bound<'_> {
         } else {
             0.0
         };
-        (self.profile.powers_by_products && is_whole).then(|| (count - 1.0 + divided.ceil()) as u32)
+        let is_wide = self.format.precision() >= FloatFormat::F32.precision();
+        (self.profile.powers_by_products && is_wide && is_whole)
+            .then(|| (count - 1.0 + divided.ceil()) as u32)
     }
 
     /// The power of an integer to a float, where it is an integer by every implementation: 0, 1 and, where the profile
