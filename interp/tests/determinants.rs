@@ -121,12 +121,14 @@ enum Kind {
     Integers,
     /// Of pivots that are all alike.
     Signs,
+    /// Of first elements that tie, in rows of different scale.
+    Tied,
     /// Elements get smaller along rows and columns.
     Graded,
 }
 
 impl Kind {
-    const ALL: [Self; 8] = [
+    const ALL: [Self; 9] = [
         Self::Plain,
         Self::LargeRow,
         Self::LargeColumn,
@@ -134,6 +136,7 @@ impl Kind {
         Self::NearlyOfRankOne,
         Self::Integers,
         Self::Signs,
+        Self::Tied,
         Self::Graded,
     ];
 
@@ -149,6 +152,8 @@ impl Kind {
                 Self::NearlyOfRankOne => plain[r] * plain[rows + c] + 1e-2 * x,
                 Self::Integers => x.round(),
                 Self::Signs => 1f64.copysign(x),
+                Self::Tied if c == 0 => 1f64.copysign(x),
+                Self::Tied => x * 2f64.powi(12 * (r as i32 % 3)),
                 Self::Graded => x * 0.5f64.powi((r + c) as i32),
             }
         };

@@ -28,8 +28,14 @@ use super::ball::Ball;
 /// How many roundings a product goes through where so many rows are expanded: by one row, and four by pairs of rows too.
 const EXPANSION: [u32; 5] = [0, 0, 2, 5, 10];
 
-/// Implementations choose other pivots where two are close, or look for them elsewhere, and then |L|·|U| differs.
+/// Implementations look for pivots elsewhere, or take one that is smaller, and then |L|·|U| differs.
 const OTHER_PIVOTS: f64 = 2.0;
+
+/// Pivots whose rows are this far apart in scale may leave |L|·|U| that are more than [`OTHER_PIVOTS`] apart.
+const ALIKE: f64 = 4.0;
+
+/// How many eliminations with different pivots are followed.
+const MOST_ELIMINATIONS: usize = 120;
 
 impl Bound<'_> {
     /// The determinant of a matrix with so many rows.
@@ -61,7 +67,6 @@ impl Bound<'_> {
         let roundings = rows as u32 + (division / self.profile.rounding).ceil() as u32 - 1;
         // The reference eliminates in f64.
         let growth = OTHER_PIVOTS * (self.growth(roundings) + f64::from(roundings) * f64::EPSILON);
-        let by_columns = Factors::of(transposed(&values, rows), rows);
         let has_zeros_alone = has_zeros_alone(m, rows);
         let is_no_divisor = |factors: &Factors| {
             let most = factors.grown().into_iter().fold(0.0, f64::max);
@@ -69,12 +74,21 @@ impl Bound<'_> {
             let off = if has_zeros_alone { 0.0 } else { growth * most };
             factors.pivots().any(|pivot| self.is_no_divisor(pivot, off))
         };
-        if is_no_divisor(factors) || is_no_divisor(&by_columns) {
+        let carried: Vec<f64> = m.iter().map(|x| x.error).collect();
+        let farthest = carried.iter().copied().fold(0.0, f64::max);
+        let by_rows = Factors::all(&values, rows, growth, farthest);
+        let by_columns = Factors::all(&transposed(&values, rows), rows, growth, farthest);
+        let (Some(by_rows), Some(by_columns)) = (by_rows, by_columns) else {
+            return Ball::unknown(determinant);
+        };
+        if by_rows.iter().chain(&by_columns).any(is_no_divisor) {
             return Ball::unknown(determinant);
         }
-        let grown = larger(&factors.grown(), &transposed(&by_columns.grown(), rows));
-        let carried: Vec<f64> = m.iter().map(|x| x.error).collect();
-        let multiplied = larger(&factors.multiplied(), &transposed(&by_columns.multiplied(), rows));
+        let largest = |of: fn(&Factors) -> Vec<f64>| {
+            let over = |all: &[Factors]| all.iter().map(of).reduce(|a, b| larger(&a, &b)).unwrap_or_default();
+            larger(&over(&by_rows), &transposed(&over(&by_columns), rows))
+        };
+        let (grown, multiplied) = (largest(Factors::grown), largest(Factors::multiplied));
         let slip = OTHER_PIVOTS * least.max(division * self.format.ulp(0.0));
         let moved: Vec<f64> = (0..m.len())
             .map(|i| carried[i] + growth * grown[i] + slip * multiplied[i] + rows as f64 * least)
@@ -248,6 +262,7 @@ impl Neighbourhood {
 }
 
 /// What elimination with partial pivoting in f64 gives.
+#[derive(Clone)]
 struct Factors {
     rows: usize,
     /// L below the diagonal, where it has ones, and U.
@@ -258,31 +273,80 @@ struct Factors {
 }
 
 impl Factors {
-    fn of(mut m: Vec<f64>, rows: usize) -> Self {
-        let mut places: Vec<usize> = (0..rows).collect();
-        let mut is_negative = false;
-        for k in 0..rows {
-            let size = |r: usize| m[r * rows + k].abs();
-            let largest = (k + 1..rows).fold(k, |best, r| if size(r) > size(best) { r } else { best });
-            if largest != k {
-                (0..rows).for_each(|c| m.swap(largest * rows + c, k * rows + c));
-                places.swap(largest, k);
-                is_negative = !is_negative;
-            }
-            let pivot = m[k * rows + k];
-            if pivot == 0.0 {
-                continue;
-            }
-            for r in k + 1..rows {
-                let factor = m[r * rows + k] / pivot;
-                // L is kept where U is done.
-                m[r * rows + k] = factor;
-                for c in k + 1..rows {
-                    m[r * rows + c] -= factor * m[k * rows + c];
-                }
+    fn of(m: Vec<f64>, rows: usize) -> Self {
+        (0..rows).fold(Self::begun(m, rows), |factors, k| {
+            let pivot = factors.largest(k);
+            factors.eliminated(k, pivot)
+        })
+    }
+
+    /// Those of every elimination that takes the largest element for a pivot, or one that ties with it: where rows are of
+    /// different scale, |L|·|U| of one is far from that of another. `None` where there are too many.
+    fn all(m: &[f64], rows: usize, growth: f64, carried: f64) -> Option<Vec<Self>> {
+        (0..rows).try_fold(vec![Self::begun(m.to_vec(), rows)], |all, k| {
+            // Each step may double what was carried, as no element of L is above 1.
+            let carried = carried * libm::exp2(k as f64);
+            let next = |factors: Self| {
+                let pivots = factors.pivots_near(k, growth, carried).into_iter();
+                pivots.map(move |pivot| factors.clone().eliminated(k, pivot))
+            };
+            let all: Vec<Self> = all.into_iter().flat_map(next).take(MOST_ELIMINATIONS + 1).collect();
+            (all.len() <= MOST_ELIMINATIONS).then_some(all)
+        })
+    }
+
+    fn begun(m: Vec<f64>, rows: usize) -> Self {
+        Self { rows, m, places: (0..rows).collect(), is_negative: false }
+    }
+
+    /// The row of the largest element left in this column.
+    fn largest(&self, k: usize) -> usize {
+        let element = |r: usize| self.m[r * self.rows + k].abs();
+        (k + 1..self.rows).fold(k, |best, r| if element(r) > element(best) { r } else { best })
+    }
+
+    /// The rows that may be the pivot's: that of the largest element, which is first, and those that tie with it. Each is off by
+    /// what it has carried, and by so much of itself and of what was subtracted from it. Of rows of one scale, one is enough.
+    fn pivots_near(&self, k: usize, growth: f64, carried: f64) -> Vec<usize> {
+        let element = |r: usize, c: usize| self.m[r * self.rows + c].abs();
+        let subtracted = |r: usize| (0..k).map(|j| element(r, j) * element(j, k)).sum::<f64>();
+        let off = |r: usize| carried + growth * (element(r, k) + subtracted(r));
+        let scale = |r: usize| (k..self.rows).map(|c| element(r, c)).fold(0.0, f64::max);
+        let largest = self.largest(k);
+        let least = element(largest, k) - off(largest);
+        let ties = |r: usize| element(r, k) > 0.0 && element(r, k) + off(r) >= least;
+        let mut pivots = vec![largest];
+        for r in (k..self.rows).filter(|&r| ties(r)) {
+            let is_alike = |&p: &usize| scale(r) <= ALIKE * scale(p) && scale(p) <= ALIKE * scale(r);
+            if !pivots.iter().any(is_alike) {
+                pivots.push(r);
             }
         }
-        Self { rows, m, places, is_negative }
+        pivots
+    }
+
+    /// One column more eliminated, by the row that is its pivot.
+    fn eliminated(mut self, k: usize, pivot: usize) -> Self {
+        let rows = self.rows;
+        let m = &mut self.m;
+        if pivot != k {
+            (0..rows).for_each(|c| m.swap(pivot * rows + c, k * rows + c));
+            self.places.swap(pivot, k);
+            self.is_negative = !self.is_negative;
+        }
+        let pivot = m[k * rows + k];
+        if pivot == 0.0 {
+            return self;
+        }
+        for r in k + 1..rows {
+            let factor = m[r * rows + k] / pivot;
+            // L is kept where U is done.
+            m[r * rows + k] = factor;
+            for c in k + 1..rows {
+                m[r * rows + c] -= factor * m[k * rows + c];
+            }
+        }
+        self
     }
 
     /// The diagonal of U.
