@@ -104,10 +104,10 @@ fn an_outside_judge_accepts_what_ours_accepts() {
                 let outside = accepts(stored.datum.tensor().expect("a tensor"), &actual, leeway, zero_sign);
                 for (i, accept) in outside.into_iter().enumerate().take(24) {
                     let wanted = ours(output, &actual, profile, i);
-                    // The folder does not say what may be instead of a number that overflows: it is masked. Nor that an
+                    // The folder does not say what may be instead of a number that overflows, or of NaN: it is masked. Nor that an
                     // integer may be off on one side alone.
                     let [below, above] = output.sides_at(i);
-                    let is_stricter = (output.overflown_at(i).is_some() || below != above) && !wanted;
+                    let is_stricter = (output.limit_at(i).is_some() || below != above) && !wanted;
                     let place = format!("case {number}, {}, element {i}, way {how}", profile.name);
                     assert!(accept == wanted || (accept && is_stricter), "{place}");
                     *(if accept { &mut accepted } else { &mut refused }) += 1;

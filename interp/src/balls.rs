@@ -94,6 +94,12 @@ impl Arith for Balls<'_> {
     fn max(&self, x: Ball, y: Ball) -> Ball {
         self.bound().max(x, y)
     }
+    fn min_of(&self, first: Ball, others: impl Iterator<Item = Ball> + Clone) -> Ball {
+        self.bound().min_of(first, others)
+    }
+    fn max_of(&self, first: Ball, others: impl Iterator<Item = Ball> + Clone) -> Ball {
+        self.bound().max_of(first, others)
+    }
     fn either(&self, x: Ball, other: impl FnOnce() -> Ball) -> Ball {
         self.bound().either(x, other)
     }

@@ -6,7 +6,7 @@
 
 use ir::{DType, Tensor, Type};
 
-use crate::evaluate::{Bounded, Overflown};
+use crate::evaluate::{Bounded, Limit};
 use crate::margin::Margins;
 use crate::profile::Profile;
 
@@ -127,7 +127,7 @@ pub fn compare(expected: &Bounded, actual: &Tensor, profile: &Profile) -> Result
     }
     let mut all = Comparison {
         elements: actual.len(),
-        undecidable: expected.undecidable() - expected.overflown.len(),
+        undecidable: expected.undecidable() - expected.limited.len(),
         undefined: expected.undefined.len(),
         ..Comparison::default()
     };
@@ -147,10 +147,10 @@ fn floats(all: &mut Comparison, expected: &Bounded, actual: &Tensor, profile: &P
     let mut gravest = (false, f64::NEG_INFINITY);
     for (index, (value, actual)) in expected.tensor.to_f64s().into_iter().zip(actual.to_f64s()).enumerate() {
         let bound = expected.error_at(index);
-        let overflown = if bound == f64::INFINITY { expected.overflown_at(index) } else { None };
-        let bound = match overflown {
-            Some(overflown) if is_beyond_too(overflown, value, actual) => continue,
-            // Of what overflowed, the error says nothing.
+        let limit = if bound == f64::INFINITY { expected.limit_at(index) } else { None };
+        let bound = match limit {
+            Some(limit) if limit.accepts(value, actual) => continue,
+            // Where there is a limit, the error says nothing.
             Some(_) => 0.0,
             None if bound == f64::INFINITY => continue,
             None => bound,
@@ -165,7 +165,7 @@ fn floats(all: &mut Comparison, expected: &Bounded, actual: &Tensor, profile: &P
             (false, false) => distance / scale,
         };
         all.max_ulp = all.max_ulp.max(ulp);
-        all.exact += usize::from(bound == 0.0 && overflown.is_none());
+        all.exact += usize::from(bound == 0.0 && limit.is_none());
         if accept.accepts(actual) {
             let is_other_zero = value == 0.0 && value.is_sign_negative() != actual.is_sign_negative();
             all.zero_signs += usize::from(bound == 0.0 && is_other_zero);
@@ -186,11 +186,19 @@ fn floats(all: &mut Comparison, expected: &Bounded, actual: &Tensor, profile: &P
     }
 }
 
-/// Whether an implementation may have the float `actual` where the reference overflowed to `value`: it has
-/// the sign of `value`, and is infinite or at least as large as the magnitude that is known.
-pub fn is_beyond_too(expected: Overflown, value: f64, actual: f64) -> bool {
-    // False for NaN.
-    actual.abs() >= expected.least && actual.is_sign_negative() == value.is_sign_negative()
+impl Limit {
+    /// Whether an implementation may have the float `actual` where the reference has `value`.
+    pub fn accepts(self, value: f64, actual: f64) -> bool {
+        match self {
+            // False for NaN.
+            Self::Beyond(least) => {
+                actual.abs() >= least && actual.is_sign_negative() == value.is_sign_negative()
+            }
+            Self::NaNOr { low, high } => actual.is_nan() || (low..=high).contains(&actual),
+            // That is said of integers alone.
+            Self::Overflown => false,
+        }
+    }
 }
 
 /// Whether an implementation may have the integer `actual` after one step whose result the dtype does not
@@ -207,7 +215,7 @@ fn integers(all: &mut Comparison, expected: &Bounded, actual: &Tensor) {
     let dtype = actual.dtype();
     for (index, (value, actual)) in expected.tensor.to_i128s().into_iter().zip(actual.to_i128s()).enumerate()
     {
-        let is_overflown = expected.overflown_at(index).is_some();
+        let is_overflown = expected.limit_at(index).is_some();
         let bound = if is_overflown { 0.0 } else { expected.error_at(index) };
         if bound == f64::INFINITY {
             continue;
@@ -234,7 +242,7 @@ fn integers(all: &mut Comparison, expected: &Bounded, actual: &Tensor) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Uneven;
+    use crate::{Limited, Uneven};
 
     fn bounded(values: &[f64], error: &[f64]) -> Bounded {
         let ty = Type::new(DType::F32, [values.len() as i64]);
@@ -289,8 +297,8 @@ mod tests {
     fn an_overflow_is_wrapped_saturated_or_a_float_and_nothing_else() {
         let ty = Type::new(DType::I8, [1]);
         let whole = |v| Tensor::from_i128_fn(&ty, |_| v);
-        let overflown = vec![Overflown { at: 0, least: 0.0 }];
-        let expected = Bounded { overflown, ..Bounded::within(whole(44), vec![f64::INFINITY]) };
+        let limited = vec![Limited { at: 0, limit: Limit::Overflown }];
+        let expected = Bounded { limited, ..Bounded::within(whole(44), vec![f64::INFINITY]) };
         let against = |v| compare(&expected, &whole(v), &Profile::DECLARED).unwrap();
         assert_eq!((against(44).passes(), against(44).saturated), (true, 0));
         for v in [127, -128, 0, -1] {

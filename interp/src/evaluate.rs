@@ -11,7 +11,7 @@ use ops::plain::{self, Plain};
 use ops::{Arith, Call, Data, Model, Op};
 
 use crate::balls::{Balls, Errors};
-use crate::bound::{Ball, Bound, State, Whole};
+use crate::bound::{Ball, Bound, Open, State, Whole};
 use crate::profile::Profile;
 pub use crate::walk::Error;
 use crate::walk::{Former, Held, System, Visit, Walked, check, walk, walk_after};
@@ -26,8 +26,8 @@ pub struct Bounded {
     pub error: Vec<f64>,
     /// The positions of elements that the specification leaves undefined, ascending. They are undecidable too.
     pub undefined: Vec<usize>,
-    /// What overflowed, by ascending position. These elements count as undecidable.
-    pub overflown: Vec<Overflown>,
+    /// Elements without a bound of which something is known, by ascending position. They count as undecidable.
+    pub limited: Vec<Limited>,
     /// Integers that may be further off on one side than on the other, by ascending position.
     pub uneven: Vec<Uneven>,
     /// Whether a conforming implementation may have a tensor of another shape: a branch, a loop or a shape that it
@@ -35,16 +35,41 @@ pub struct Bounded {
     pub is_open: bool,
 }
 
-/// An element that overflowed. Of an integer that one step on integers gave, an implementation may have wrapped,
-/// saturated or gone through a float ([`after_overflow`](crate::compare::after_overflow)); of a float it has an
-/// infinity of the reference's sign, or a number of that sign and of a least magnitude
-/// ([`is_beyond_too`](crate::compare::is_beyond_too)).
+/// An element without a bound, of which something is known.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Overflown {
+pub struct Limited {
     /// The row-major position.
     pub at: usize,
-    /// The least magnitude of a float; 0 of an integer.
-    pub least: f64,
+    /// What is known.
+    pub limit: Limit,
+}
+
+/// What an implementation may have for an element that has no bound.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Limit {
+    /// Of an integer that overflowed in one step on integers: the low bits, or what saturating or going through a float gives
+    /// ([`after_overflow`](crate::compare::after_overflow)).
+    Overflown,
+    /// Of a float that overflowed: an infinity of the reference's sign, or a number of that sign and at least this magnitude.
+    Beyond(f64),
+    /// Of a float that is the larger or smaller of some with NaN among them: NaN, or a number between two.
+    NaNOr {
+        /// The least of the numbers.
+        low: f64,
+        /// The greatest.
+        high: f64,
+    },
+}
+
+impl Limit {
+    /// What is known of a float, if there is no bound but something.
+    fn of(x: Ball) -> Option<Self> {
+        match x.open {
+            Open::Beyond(least) => Some(Self::Beyond(least)),
+            Open::NaNOr { low, high } => Some(Self::NaNOr { low: low.into(), high: high.into() }),
+            Open::Within(_) | Open::Constant | Open::Undefined => None,
+        }
+    }
 }
 
 /// An integer that may be further off on one side than on the other; its error is the larger of the two.
@@ -93,8 +118,8 @@ pub enum Taps {
 impl Bounded {
     /// A tensor whose elements may be so far off.
     pub fn within(tensor: Tensor, error: Vec<f64>) -> Self {
-        let (undefined, overflown, uneven) = (Vec::new(), Vec::new(), Vec::new());
-        Self { tensor, error, undefined, overflown, uneven, is_open: false }
+        let (undefined, limited, uneven) = (Vec::new(), Vec::new(), Vec::new());
+        Self { tensor, error, undefined, limited, uneven, is_open: false }
     }
 
     /// How far the integer at a row-major position may be off, below and above.
@@ -113,10 +138,10 @@ impl Bounded {
         self.error.get(i).copied().unwrap_or(0.0)
     }
 
-    /// What is known of the element at a row-major position, if it overflowed.
-    pub fn overflown_at(&self, i: usize) -> Option<Overflown> {
-        let found = self.overflown.binary_search_by_key(&i, |overflown| overflown.at);
-        found.ok().map(|place| self.overflown[place])
+    /// What is known of the element at a row-major position, if it has no bound but a limit.
+    pub fn limit_at(&self, i: usize) -> Option<Limit> {
+        let found = self.limited.binary_search_by_key(&i, |limited| limited.at);
+        found.ok().map(|place| self.limited[place].limit)
     }
 
     /// How many elements are undecidable. Undefined elements are not counted.
@@ -236,7 +261,9 @@ impl<'m> Undecided<'m> {
             counts.0 += match held.data(&system) {
                 Data::Real(a) => {
                     let is_inner = model.graph.node(output.value.node).is_inner;
-                    unknown(&as_compared(profile, a, ty, is_inner), |x| x.is_known() || x.is_beyond())
+                    unknown(&as_compared(profile, a, ty, is_inner), |x| {
+                        x.is_known() || Limit::of(*x).is_some()
+                    })
                 }
                 Data::Int(a) => unknown(a, |z| z.is_known()),
             };
@@ -335,22 +362,22 @@ fn bounded<'p>(profile: &'p Profile, held: &Held<Balls<'p>>, ty: &Type, is_inner
             let tensor = from(&a, |next| {
                 Tensor::from_f64_fn(ty, |_| next().map_or(f64::NAN, |b: Ball| one_nan(b.value)))
             });
-            let beyond = a.iter().enumerate().filter_map(|(at, b)| Some(Overflown { at, least: b.least()? }));
-            let overflown = beyond.collect();
+            let limits = a.iter().enumerate();
+            let limited = limits.filter_map(|(at, &b)| Some(Limited { at, limit: Limit::of(b)? })).collect();
             let bounded = with_errors(tensor, a.iter().map(|b| (b.error, b.is_undefined())));
-            Bounded { overflown, ..bounded }
+            Bounded { limited, ..bounded }
         }
         Data::Int(a) => {
             let tensor = from(a, |next| Tensor::from_i128_fn(ty, |_| next().map_or(0, |z: Whole| z.value)));
             let overflown = a.iter().enumerate().filter(|(_, z)| z.state == State::Overflown);
-            let overflown = overflown.map(|(at, _)| Overflown { at, least: 0.0 }).collect();
+            let limited = overflown.map(|(at, _)| Limited { at, limit: Limit::Overflown }).collect();
             let uneven = a.iter().enumerate().filter_map(|(at, z)| match z.state {
                 State::Within { below, above } if below != above => Some(Uneven { at, below, above }),
                 _ => None,
             });
             let uneven = uneven.collect();
             let bounded = with_errors(tensor, a.iter().map(|z| (z.error(), z.state == State::Undefined)));
-            Bounded { overflown, uneven, ..bounded }
+            Bounded { limited, uneven, ..bounded }
         }
     };
     Bounded { is_open: held.is_open, ..bounded }

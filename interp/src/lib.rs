@@ -39,7 +39,9 @@ pub mod spread;
 pub mod walk;
 
 pub use compare::{Acceptance, Comparison, Mismatch, compare};
-pub use evaluate::{Bounded, Decided, Error, Evaluation, Overflown, Taps, Uneven, evaluate, evaluate_plain};
+pub use evaluate::{
+    Bounded, Decided, Error, Evaluation, Limit, Limited, Taps, Uneven, evaluate, evaluate_plain,
+};
 pub use margin::Margins;
 pub use profile::{Accuracy, Profile};
 pub use spread::{Accumulators, Limits, Tier, limits, limits_of};

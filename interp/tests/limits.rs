@@ -53,3 +53,50 @@ fn a_sum_of_normal_numbers_of_one_sign_is_off_by_roundings_alone() {
         normal.iter().enumerate().map(|(i, &x)| if i == 5 { least / 3.0 } else { x }).collect();
     assert!(error(&denormal) > 63.0 * least, "{}", error(&denormal));
 }
+
+/// What loses against a NaN that loses in its turn is forgotten, so that of many numbers any may be left.
+#[test]
+fn where_nan_may_lose_the_result_is_nan_or_a_number_that_it_may_lose_against() {
+    let nan = f64::NAN;
+    let unary = |dtype: &str, step: &str, ty: &str| {
+        format!(
+            "onnxsmith 1 opset 21 graph {{ %0: {dtype}[3] = variable \"x\" %1: {dtype}[] = constant {{-1}} \
+             %2: {dtype}[] = constant {{2}} %3: {ty} = {step} return \"y\" = %3 }}"
+        )
+    };
+    let after_relu = "onnxsmith 1 opset 21 graph { %0: f32[3] = variable \"x\" %1: f32[3] = Relu(%0) \
+                %2: f32[] = ReduceMax(%1) {keepdims = 0} return \"y\" = %2 }";
+    let cases = [
+        (unary("f32", "Relu(%0)", "f32[3]"), vec![nan, -0.0], vec![1.0, -1.0, 1e9]),
+        (unary("f32", "Clip(%0, %1, %2)", "f32[3]"), vec![nan, -1.0, 2.0], vec![-1.5, 2.5]),
+        (unary("f32", "Sign(%0)", "f32[3]"), vec![nan, -1.0, 0.0, 1.0], vec![-2.0, 1e9]),
+        (unary("f32", "Min(%0, %2)", "f32[3]"), vec![nan, 2.0], vec![1.0, 3.0]),
+        (unary("f16", "Max(%0, %1)", "f16[3]"), vec![nan, -1.0], vec![-2.0, 1.0]),
+        (unary("f32", "ReduceMax(%0) {keepdims = 0}", "f32[]"), vec![nan, 5.0, 3.0], vec![5.5, 2.0]),
+        (unary("f64", "ReduceMin(%0) {keepdims = 0}", "f64[]"), vec![nan, 5.0, 3.0], vec![5.5, 2.0]),
+        (after_relu.to_owned(), vec![nan, 5.0, 0.0], vec![-1.0, 6.0]),
+    ];
+    for (text, right, wrong) in cases {
+        let expected = reference(&text, &[&[5.0, nan, 3.0]], &Profile::DECLARED);
+        let at = if expected.tensor.len() == 1 { 0 } else { 1 };
+        let with = |v: f64| {
+            let mut all = expected.tensor.to_f64s();
+            all[at] = v;
+            accepts(&expected, &all, &Profile::DECLARED)
+        };
+        assert!(right.iter().all(|&v| with(v)), "{text}: not all of {right:?}");
+        assert!(!wrong.iter().any(|&v| with(v)), "{text}: one of {wrong:?}");
+        let strict = reference(&text, &[&[5.0, nan, 3.0]], &Profile::TIGHT);
+        assert_eq!((strict.error_at(at), strict.tensor.to_f64s()[at].is_nan()), (0.0, true), "{text}");
+    }
+    // In a lane of NaN alone, what implementations start from may be left.
+    let lane =
+        reference(&unary("f32", "ReduceMax(%0) {keepdims = 0}", "f32[]"), &[&[nan; 3]], &Profile::DECLARED);
+    for (answer, is_right) in [(-f64::INFINITY, true), (f64::from(f32::MIN), true), (nan, true), (0.0, false)]
+    {
+        assert_eq!(accepts(&lane, &[answer], &Profile::DECLARED), is_right, "{answer}");
+    }
+    // WGSL may assume that there is no NaN.
+    let relu = reference(&unary("f32", "Relu(%0)", "f32[3]"), &[&[5.0, nan, 3.0]], &Profile::WGSL);
+    assert!(accepts(&relu, &[5.0, 1e9, 3.0], &Profile::WGSL));
+}

@@ -25,7 +25,7 @@ fn against(body: &str, x: &[f64], answer: &[f64], profile: &Profile) -> Comparis
     let evaluation = evaluate(&model, given, profile, Taps::Outputs).expect("inputs that fit");
     let expected = &evaluation.outputs[0];
     // Who counts what is open without the outputs counts the same, but for what overflowed: of that something is known.
-    let open = expected.undecidable() + expected.undefined.len() - expected.overflown.len();
+    let open = expected.undecidable() + expected.undefined.len() - expected.limited.len();
     let tensor = Arc::new(input.clone());
     let counted = Undecided::new(&model, profile).on(&|id| (id.index() == 0).then_some(&tensor));
     assert_eq!(counted, (open as u64, expected.tensor.len() as u64));

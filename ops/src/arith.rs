@@ -203,6 +203,14 @@ pub trait Arith {
     fn min(&self, x: Self::R, y: Self::R) -> Self::R;
     /// The larger one; NaN if either is.
     fn max(&self, x: Self::R, y: Self::R) -> Self::R;
+    /// The smallest of numbers, compared in whatever order; NaN if any is.
+    fn min_of(&self, first: Self::R, others: impl Iterator<Item = Self::R> + Clone) -> Self::R {
+        others.fold(first, |x, y| self.min(x, y))
+    }
+    /// The largest of numbers, likewise.
+    fn max_of(&self, first: Self::R, others: impl Iterator<Item = Self::R> + Clone) -> Self::R {
+        others.fold(first, |x, y| self.max(x, y))
+    }
     /// The number stored in the dtype of the node, after steps [`within`](Self::within) a wider one.
     fn round(&self, x: Self::R) -> Self::R {
         self.mul(x, self.real(1.0))

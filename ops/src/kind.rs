@@ -76,7 +76,7 @@ impl<A: Arith> Kind<A> for Reals {
     fn largest(a: &A, xs: &[A::R]) -> A::R {
         match xs {
             [] => a.undefined_real(),
-            xs => xs.iter().fold(a.real(f64::NEG_INFINITY), |x, &y| a.max(x, y)),
+            xs => a.max_of(a.real(f64::NEG_INFINITY), xs.iter().copied()),
         }
     }
 

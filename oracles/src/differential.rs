@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use interp::{Bounded, Comparison, Mismatch, Profile};
+use interp::{Bounded, Comparison, Limit, Mismatch, Profile};
 use ir::Tensor;
 use worker::{Fault, Outcome, Stage};
 
@@ -43,7 +43,7 @@ impl Expected<'_> {
         let undecidable = |output: &Bounded| Bounded {
             error: vec![f64::INFINITY; output.tensor.len()],
             undefined: Vec::new(),
-            overflown: Vec::new(),
+            limited: Vec::new(),
             uneven: Vec::new(),
             ..output.clone()
         };
@@ -235,8 +235,19 @@ fn at(name: &str, comparison: &Comparison, worst: &Mismatch, right: &Bounded, ac
         got: told(actual, worst.actual),
         expected: told(&right.tensor, worst.expected),
         bound: format!("{:e}", worst.bound),
+        besides: right.limit_at(worst.index).map(besides),
         mismatches: comparison.mismatches,
         elements: comparison.elements,
+    }
+}
+
+/// What else than the reference's is right, where that is all that is known.
+fn besides(limit: Limit) -> String {
+    match limit {
+        Limit::Overflown => "what saturating it or a float for it gives".to_owned(),
+        Limit::Beyond(least) => format!("what has its sign and is {least:e} or more"),
+        Limit::NaNOr { low, high } if low == high => format!("{low:?}"),
+        Limit::NaNOr { low, high } => format!("a number between {low:?} and {high:?}"),
     }
 }
 

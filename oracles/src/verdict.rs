@@ -205,6 +205,9 @@ pub struct Worst {
     pub expected: String,
     /// By how much the engine may be off.
     pub bound: String,
+    /// What else is right, in words: where there is no bound, and something is known nevertheless.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub besides: Option<String>,
     /// How many elements of the output are off.
     pub mismatches: usize,
     /// How many it has.
@@ -214,7 +217,10 @@ pub struct Worst {
 impl Worst {
     /// What is right, in words.
     pub fn right(&self) -> String {
-        let Self { expected, bound, .. } = self;
+        let Self { expected, bound, besides, .. } = self;
+        if let Some(besides) = besides {
+            return format!("{expected} or {besides}");
+        }
         let is = |text: &str, number: f64| text.parse() == Ok(number);
         if is(expected, 0.0) && is(bound, f64::from_bits(1)) {
             // The bound of a zero of which the sign alone is open.

@@ -40,6 +40,7 @@ fn evil(folder: &Path) -> Group {
         got: "-1.0".to_owned(),
         expected: "1.0".to_owned(),
         bound: "0e0".to_owned(),
+        besides: None,
         mismatches: 1,
         elements: 2,
     };

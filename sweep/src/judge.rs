@@ -1,6 +1,6 @@
 //! Judging a backend's answer element by element: inside the tight tier, inside the specification, or beyond.
 
-use interp::compare::{after_overflow, is_beyond_too};
+use interp::compare::after_overflow;
 use interp::{Acceptance, Bounded, Profile};
 use ir::Tensor;
 
@@ -96,16 +96,16 @@ impl Output<'_> {
     /// Whether an implementation may have an element; `None` where nothing can be said.
     fn allows(&self, bounded: &Bounded, index: usize, expected: Element, actual: Element) -> Option<bool> {
         let error = bounded.error_at(index);
-        let overflown = if error > 0.0 { bounded.overflown_at(index) } else { None };
+        let limit = if error > 0.0 { bounded.limit_at(index) } else { None };
         match (expected, actual) {
             (Element::Real(value), Element::Real(actual)) => {
-                if let Some(overflown) = overflown {
-                    return Some(is_beyond_too(overflown, value, actual));
+                if let Some(limit) = limit {
+                    return Some(limit.accepts(value, actual));
                 }
                 let accept = Acceptance { value, error, zero_sign: !self.profile.ignores_zero_sign };
                 error.is_finite().then(|| accept.accepts(actual))
             }
-            (Element::Whole(value), Element::Whole(actual)) if overflown.is_some() => {
+            (Element::Whole(value), Element::Whole(actual)) if limit.is_some() => {
                 Some(after_overflow(bounded.tensor.dtype(), value, actual))
             }
             (Element::Whole(value), Element::Whole(actual)) => {

@@ -412,7 +412,8 @@ mod tests {
             let verdict = Verdict::bug("e", "none", Symptom::Mismatch(ErrorShape::Gross), detail.to_owned());
             let Verdict::Bug(finding) = verdict else { panic!("{verdict:?}") };
             let [output, got, expected, bound] = ["y", "2", "1", "0"].map(str::to_owned);
-            let worst = Worst { output, index, got, expected, bound, mismatches: 1, elements: 8 };
+            let worst =
+                Worst { output, index, got, expected, bound, besides: None, mismatches: 1, elements: 8 };
             Finding { worst: Some(worst), culprit: Some(Culprit::alone("Conv", &[])), ..*finding }
         };
         let mut graph = Graph::new();

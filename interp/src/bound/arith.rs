@@ -57,44 +57,6 @@ impl Bound<'_> {
         self.rounded(value, carried(value), ulps)
     }
 
-    /// The extreme of two numbers by the function that tells it on plain ones.
-    fn extreme(&self, x: Ball, y: Ball, f: fn(f64, f64) -> f64) -> Ball {
-        let (x, y) = (self.operand(x), self.operand(y));
-        let value = f(x.value, y.value);
-        if x.is_undefined() || y.is_undefined() {
-            return Ball::undefined(value);
-        }
-        if x.is_nan() || y.is_nan() {
-            let loses = self.profile.nan_may_lose && !(x.is_nan() && y.is_nan());
-            return if loses { Ball::unknown(f64::NAN) } else { self.nonfinite(f64::NAN) };
-        }
-        if !x.is_known() || !y.is_known() {
-            return self.open_extreme(x, y, value, f);
-        }
-        if x.value == 0.0 && y.value == 0.0 && x.is_exact() && y.is_exact() {
-            // No standard orders -0 and +0 here.
-            let same = x.value.to_bits() == y.value.to_bits();
-            return if same { x } else { Ball::either_zero() };
-        }
-        let (low, high) = self.or_either_denormal(x, y, f(x.low(), y.low()), f(x.high(), y.high()));
-        // With denormals, the ends may be those of the one and the value that of the other.
-        match [x, y].into_iter().find(|b| b.low() == low && b.high() == high && b.value == value) {
-            // A zero may have another sign.
-            Some(winner) => Ball { value, ..winner },
-            None => Ball::within(value, (high - value).max(value - low)),
-        }
-    }
-
-    /// Widens the ends of the extreme of two numbers, if both may be flushed to zero in the comparison: then
-    /// they are equal, and either may be chosen and go on as it is.
-    fn or_either_denormal(&self, x: Ball, y: Ball, low: f64, high: f64) -> (f64, f64) {
-        if !(self.profile.flush_to_zero && x.has_zero() && y.has_zero()) {
-            return (low, high);
-        }
-        let least = self.format.min_normal();
-        (low.min(x.low().min(y.low()).max(-least)), high.max(x.high().max(y.high()).min(least)))
-    }
-
     /// Whether a divisor is a power of two whose reciprocal no device flushes.
     pub(super) fn is_scale(&self, divisor: f64) -> bool {
         let least = self.format.min_normal();
@@ -143,7 +105,7 @@ impl Arith for Bound<'_> {
         self.of_two(terms.map(|term| self.operand(term)), sum)
     }
     fn sub(&self, x: Ball, y: Ball) -> Ball {
-        self.add(x, Ball { value: -y.value, ..y })
+        self.add(x, y.negated())
     }
     fn mul(&self, x: Ball, y: Ball) -> Ball {
         let (a, b) = (self.operand(x), self.operand(y));
@@ -187,8 +149,7 @@ impl Arith for Bound<'_> {
         self.divided(a, b, quotient)
     }
     fn neg(&self, x: Ball) -> Ball {
-        let x = self.operand(x);
-        Ball { value: -x.value, ..x }
+        self.operand(x).negated()
     }
     fn abs(&self, x: Ball) -> Ball {
         let x = self.operand(x);
@@ -200,8 +161,14 @@ impl Arith for Bound<'_> {
     fn max(&self, x: Ball, y: Ball) -> Ball {
         self.extreme(x, y, plain::max)
     }
+    fn min_of(&self, first: Ball, others: impl Iterator<Item = Ball> + Clone) -> Ball {
+        self.extreme_of(first, others, plain::min)
+    }
+    fn max_of(&self, first: Ball, others: impl Iterator<Item = Ball> + Clone) -> Ball {
+        self.extreme_of(first, others, plain::max)
+    }
     fn either(&self, x: Ball, other: impl FnOnce() -> Ball) -> Ball {
-        if x.is_known() || x.is_beyond() { self.reading(x, other()) } else { x }
+        if x.ends().is_some() || x.may_be_nan() { self.reading(x, other()) } else { x }
     }
     fn or_folded(&self, x: Ball, folded: impl FnOnce() -> Ball) -> Ball {
         if self.profile.folds { self.either(x, folded) } else { x }
@@ -219,7 +186,7 @@ impl Arith for Bound<'_> {
             return self.open_rise(x, value, |v| f.value(v));
         }
         if f == Step::Sign && x.is_nan() && self.profile.nan_may_lose {
-            return Ball::unknown(value);
+            return self.nan_or((-1.0, 1.0));
         }
         if x.is_exact() {
             return self.determined(value);
@@ -254,7 +221,7 @@ impl Arith for Bound<'_> {
             return if by_formula.is_known() {
                 Ball::within(value, by_formula.error + (by_formula.value - value).abs())
             } else {
-                Ball { value, ..by_formula.without_beyond() }
+                Ball { value, ..by_formula.without_limits() }
             };
         }
         let (x, y) = (self.operand(x), self.operand(y));

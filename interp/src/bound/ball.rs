@@ -13,6 +13,12 @@ fn plus(x: f64, y: f64) -> f64 {
     if rest > 0.0 { sum.next_up() } else { sum }
 }
 
+/// The least `f32` that is not below.
+fn upwards(x: f64) -> f32 {
+    let near = x as f32;
+    if f64::from(near) < x { near.next_up() } else { near }
+}
+
 /// A real number with a bound: every conforming implementation has a number in `value ± error`.
 ///
 /// `error` 0 means that every one has exactly `value`, which may then be an infinity or NaN, sign of zero included.
@@ -41,6 +47,13 @@ pub enum Open {
     /// it has the sign of the value, and is infinite or at least this large, which is above 0. The error is
     /// infinite.
     Beyond(f64),
+    /// NaN, which may have lost against numbers: then it is one of these. The value is NaN and the error is infinite.
+    NaNOr {
+        /// The least of the numbers, rounded down.
+        low: f32,
+        /// The greatest, rounded up.
+        high: f32,
+    },
     /// That the specification does not define it. The error is infinite.
     Undefined,
 }
@@ -112,6 +125,12 @@ impl Ball {
         Self { open: Open::Beyond(least), ..Self::unknown(value) }
     }
 
+    /// NaN, or a number between two.
+    pub fn nan_or((low, high): (f64, f64)) -> Self {
+        let (low, high) = (-upwards(-low), upwards(high));
+        Self { open: Open::NaNOr { low, high }, ..Self::unknown(f64::NAN) }
+    }
+
     /// A number that the specification does not define.
     pub const fn undefined(value: f64) -> Self {
         Self { open: Open::Undefined, ..Self::unknown(value) }
@@ -164,6 +183,11 @@ impl Ball {
         self.open == Open::Undefined
     }
 
+    /// Whether some implementation has NaN where every one has that or a number that is known.
+    pub fn may_be_nan(self) -> bool {
+        self.is_nan() || matches!(self.open, Open::NaNOr { .. })
+    }
+
     /// Whether it is an infinity or of a least magnitude in every implementation.
     pub fn is_beyond(self) -> bool {
         self.least().is_some()
@@ -178,6 +202,7 @@ impl Ball {
     pub fn with_terms(self, terms: Terms) -> Self {
         match self.open {
             Open::Within(_) | Open::Constant => Self { open: Open::Within(terms), ..self },
+            Open::NaNOr { .. } => Self { open: Open::Within(Terms::NONE), ..self },
             Open::Beyond(_) | Open::Undefined => self,
         }
     }
@@ -206,13 +231,32 @@ impl Ball {
             Open::Within(_) | Open::Constant if self.is_known() && !self.value.is_nan() => {
                 Some((self.low(), self.high()))
             }
-            Open::Within(_) | Open::Constant | Open::Undefined => None,
+            Open::Within(_) | Open::Constant | Open::NaNOr { .. } | Open::Undefined => None,
         }
     }
 
-    /// This ball where nothing is known any more of a number that overflowed.
-    pub fn without_beyond(self) -> Self {
-        if self.is_beyond() { Self { open: Open::Within(Terms::NONE), ..self } } else { self }
+    /// The ends of an interval that holds every number that implementations have: [`ends`](Self::ends), or what is left where NaN
+    /// loses. `None` where every one may have NaN, or anything.
+    pub fn numbers(self) -> Option<(f64, f64)> {
+        if let Open::NaNOr { low, high } = self.open { Some((low.into(), high.into())) } else { self.ends() }
+    }
+
+    /// This ball where nothing is known any more of a number without a bound.
+    pub fn without_limits(self) -> Self {
+        match self.open {
+            Open::Beyond(_) | Open::NaNOr { .. } => Self { open: Open::Within(Terms::NONE), ..self },
+            Open::Within(_) | Open::Constant | Open::Undefined => self,
+        }
+    }
+
+    /// The number with the other sign.
+    #[must_use]
+    pub fn negated(self) -> Self {
+        let open = match self.open {
+            Open::NaNOr { low, high } => Open::NaNOr { low: -high, high: -low },
+            open => open,
+        };
+        Self { value: -self.value, open, ..self }
     }
 
     /// Whether every implementation has NaN.

@@ -38,7 +38,7 @@ impl Bound<'_> {
 
     /// The ball of a result between two numbers, which may be infinite. The result is rounded with `ulps`
     /// ULP.
-    fn between(&self, value: f64, (low, high): (f64, f64), ulps: f64) -> Ball {
+    pub(super) fn between(&self, value: f64, (low, high): (f64, f64), ulps: f64) -> Ball {
         let least = if low > 0.0 { low } else { -high };
         if low.is_nan() || high.is_nan() {
             Ball::unknown(value)
@@ -85,16 +85,11 @@ impl Bound<'_> {
         }
     }
 
-    /// The extreme of two numbers, at least one of them without a bound. `f` is the extreme of plain numbers.
-    pub(super) fn open_extreme(&self, x: Ball, y: Ball, value: f64, f: fn(f64, f64) -> f64) -> Ball {
-        let (Some(a), Some(b)) = (x.ends(), y.ends()) else { return Ball::unknown(value) };
-        let ends = (f(a.0, b.0), f(a.1, b.1));
-        let winner = [x, y].into_iter().find(|z| z.ends() == Some(ends) && z.value == value);
-        winner.unwrap_or_else(|| self.between(value, ends, 0.0))
-    }
-
     /// A ball about the number of one reading that holds another's too.
     pub(super) fn reading(&self, x: Ball, other: Ball) -> Ball {
+        if x.may_be_nan() || other.may_be_nan() {
+            return self.nan_or_either(x, other);
+        }
         if !x.is_beyond() && !other.is_beyond() {
             return x.or(other);
         }
@@ -128,7 +123,7 @@ impl Bound<'_> {
 }
 
 /// The least and the greatest of some numbers; NaN if one of them is.
-fn hull(numbers: &[f64]) -> (f64, f64) {
+pub(super) fn hull(numbers: &[f64]) -> (f64, f64) {
     let of = |start: f64, f: fn(f64, f64) -> f64| {
         numbers.iter().fold(start, |a, &b| if a.is_nan() || b.is_nan() { f64::NAN } else { f(a, b) })
     };

@@ -145,6 +145,6 @@ impl Bound<'_> {
     /// A sum that overflows: what is known of it where the terms of the other sign, which come to `opposed`, are too
     /// few to overflow as well.
     pub(super) fn unopposed(&self, sum: Ball, opposed: f64) -> Ball {
-        if self.is_unopposed(opposed) { sum } else { sum.without_beyond() }
+        if self.is_unopposed(opposed) { sum } else { sum.without_limits() }
     }
 }

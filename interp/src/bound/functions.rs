@@ -372,7 +372,7 @@ fn about(value: f64, ball: Ball, floor: f64) -> Ball {
     if ball.is_known() && distance.is_finite() {
         Ball { value, error: (ball.error + distance).max(floor), ..ball }
     } else {
-        Ball { value, error: f64::INFINITY, ..ball.without_beyond() }
+        Ball { value, error: f64::INFINITY, ..ball.without_limits() }
     }
 }
 

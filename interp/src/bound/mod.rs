@@ -10,6 +10,7 @@ mod ball;
 mod beyond;
 mod determinant;
 mod dots;
+mod extremes;
 mod fold;
 mod functions;
 mod moments;

@@ -6,6 +6,7 @@ use ir::DType;
 use ir::format::FloatFormat;
 use ir::round::round_to_format;
 
+use super::ball::Open;
 use super::{Ball, Bound, Made, State, TWICE_ROUNDED, Whole};
 
 /// The width of the formats that count as half.
@@ -51,6 +52,16 @@ fn above(format: FloatFormat, x: f64) -> f64 {
     if x < 0.0 && round_to_format(format, closer) == closer { closer } else { x + ulp }
 }
 
+/// NaN, or one of these numbers as a format has it, rounded or saturated.
+fn limited(format: FloatFormat, (low, high): (f32, f32)) -> Ball {
+    if !format.has_nan() {
+        return Ball::unknown(round_to_format(format, f64::NAN));
+    }
+    let most = format.max_finite();
+    let up = |x: f64| if x > most { f64::INFINITY } else { ceiling(format, x.max(-most)) };
+    Ball::nan_or((-up(-f64::from(low)), up(high.into())))
+}
+
 impl Bound<'_> {
     /// An element of a format as processors read it that flush denormals: those of f32, and of bf16, which is its upper half.
     /// Other formats are converted by integer arithmetic or by instructions that heed no such mode (x86's `VCVTPH2PS`), and
@@ -64,6 +75,9 @@ impl Bound<'_> {
     pub fn narrowed(&self, x: Ball) -> Ball {
         if let Some(least) = x.least() {
             return self.beyond_in(self.format, x.value, least);
+        }
+        if let Open::NaNOr { low, high } = x.open {
+            return limited(self.format, (low, high));
         }
         if !x.is_known() || !x.value.is_finite() || (x.is_exact() && self.holds(x.value)) {
             return x;
@@ -125,6 +139,9 @@ impl Bound<'_> {
         let value = round_to_format(format, x.value);
         if let Some(least) = x.least() {
             return self.beyond_in(format, value, least);
+        }
+        if let Open::NaNOr { low, high } = x.open {
+            return limited(format, (low, high));
         }
         if !x.is_known() || !x.value.is_finite() || (x.is_exact() && value == x.value) {
             return Ball { value, ..x };

@@ -193,8 +193,7 @@ impl Domain {
 
 /// "If input == 0, output 0": -0 itself, or +0, as a comparison with 0 gives it.
 fn sign<A: Arith>(a: &A, x: A::R) -> A::R {
-    let sign = a.step(Step::Sign, x);
-    a.either(sign, || a.add(sign, a.real(0.0)))
+    a.either(a.step(Step::Sign, x), || a.step(Step::Sign, a.add(x, a.real(0.0))))
 }
 
 /// HardSigmoid with the constants HardSwish uses: clamp(x/6 + 1/2, 0, 1). As a sum of products it covers both

@@ -30,9 +30,10 @@ impl VariadicFn {
     /// The function on at least one real number.
     fn real<A: Arith>(self, a: &A, terms: &[A::R]) -> A::R {
         let all = terms.iter().copied();
+        let [first, others @ ..] = terms else { return a.undefined_real() };
         match self {
-            Self::Min => all.reduce(|x, y| a.min(x, y)).unwrap_or_else(|| a.undefined_real()),
-            Self::Max => all.reduce(|x, y| a.max(x, y)).unwrap_or_else(|| a.undefined_real()),
+            Self::Min => a.min_of(*first, others.iter().copied()),
+            Self::Max => a.max_of(*first, others.iter().copied()),
             Self::Sum => a.sum(all),
             Self::Mean => a.average(all, terms.len()),
         }

@@ -51,8 +51,8 @@ impl Reduction {
             (Self::None, _) => a.undefined_real(),
             (Self::Add, _) => a.sum(all),
             (Self::Mul, _) => a.product(all),
-            (Self::Max, _) => all.fold(x, |x, y| a.max(x, y)),
-            (Self::Min, _) => all.fold(x, |x, y| a.min(x, y)),
+            (Self::Max, _) => a.max_of(x, updates.iter().copied()),
+            (Self::Min, _) => a.min_of(x, updates.iter().copied()),
         }
     }
 

@@ -54,7 +54,7 @@ impl Operator for GlobalPool {
                 _ if lane.is_empty() => a.undefined_real(),
                 GlobalPoolFn::Average => a.average(all, lane.len()),
                 // From −∞ on, as in MaxPool.
-                GlobalPoolFn::Max => all.fold(a.real(f64::NEG_INFINITY), |x, y| a.max(x, y)),
+                GlobalPoolFn::Max => a.max_of(a.real(f64::NEG_INFINITY), all),
             }
         }))]
     }

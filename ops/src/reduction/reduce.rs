@@ -100,8 +100,8 @@ impl ReduceFn {
             Self::Mean if xs.is_empty() => a.undefined_real(),
             Self::Mean => a.average(all, xs.len()),
             // From the neutral element on, as implementations go: where NaN may lose, it may lose alone.
-            Self::Max => all.fold(a.real(f64::NEG_INFINITY), |x, y| a.max(x, y)),
-            Self::Min => all.fold(a.real(f64::INFINITY), |x, y| a.min(x, y)),
+            Self::Max => a.max_of(a.real(f64::NEG_INFINITY), all),
+            Self::Min => a.min_of(a.real(f64::INFINITY), all),
             Self::Prod => a.product(all),
             Self::SumSquare => a.dot(all.map(|x| (x, x))),
             Self::L1 => a.sum(all.map(|x| a.abs(x))),

@@ -112,6 +112,8 @@ fn exchanged<A: Arith>(a: &A, x: A::R, y: A::R) -> (A::R, A::R) {
     match (is_first(x), is_first(y)) {
         (true, _) => (x, y),
         (false, true) => (y, x),
+        // Where a NaN may lose, so may what it meets later: it says nothing of either.
+        (false, false) if is_nan(x) || is_nan(y) => (a.unspecified(x), a.unspecified(y)),
         (false, false) => (a.max(x, y), a.min(x, y)),
     }
 }

@@ -125,7 +125,7 @@ fn verdict(evidence: &Evidence) -> Markup {
             dt { "got" }
             dd.bug { code { (Outside(&worst.got)) } }
             dt { "expected" }
-            dd { code { (Outside(&worst.expected)) } " ± " code { (Outside(&worst.bound)) } }
+            dd { code { (Outside(&worst.right())) } }
             dt { "at" }
             dd {
                 "element " (worst.index) " of " code { (Outside(&worst.output)) }
