@@ -43,5 +43,5 @@ pub use evaluate::{
     Bounded, Decided, Error, Evaluation, Limit, Limited, Taps, Uneven, evaluate, evaluate_plain,
 };
 pub use margin::Margins;
-pub use profile::{Accuracy, Profile};
+pub use profile::{Accuracy, Casts, Profile};
 pub use spread::{Accumulators, Limits, Tier, limits, limits_of};

@@ -92,9 +92,8 @@ pub struct Profile {
     pub widens_halves: bool,
     /// Whether values of any dtype may be, between the steps of an operator that is written out in others.
     pub widens_steps: bool,
-    /// Whether a cast to a narrower float rounds once, to nearest and ties to even, not by way of another float (f64 to
-    /// f16 by f32).
-    pub casts_once: bool,
+    /// How a cast to a narrower float rounds.
+    pub casts: Casts,
     /// Whether positions among elements that are given in f64 may be computed in f32.
     pub narrows_positions: bool,
     /// Whether NaN may lose against a number, −∞ included, where the larger, the smaller or the first of several is
@@ -122,6 +121,17 @@ pub struct Profile {
     pub nonfinite_is_indeterminate: bool,
 }
 
+/// How a cast to a narrower float rounds.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Casts {
+    /// Once, to nearest and ties to even.
+    Once,
+    /// So where `f32` has the number, and else perhaps by way of that (f64 to f16).
+    ByF32,
+    /// To either of the two nearest.
+    Either,
+}
+
 impl Profile {
     /// What a careful implementation on an IEEE 754 processor reaches: quotients and square roots to nearest, other
     /// functions as in OpenCL's full profile, no liberties.
@@ -139,7 +149,7 @@ impl Profile {
         remainder_by_formula: false,
         widens_halves: false,
         widens_steps: false,
-        casts_once: true,
+        casts: Casts::Once,
         narrows_positions: false,
         nan_may_lose: false,
         integers_may_saturate: false,
@@ -167,7 +177,7 @@ impl Profile {
         remainder_by_formula: true,
         widens_halves: false,
         widens_steps: true,
-        casts_once: false,
+        casts: Casts::Either,
         // It has no f64.
         narrows_positions: true,
         nan_may_lose: false,
@@ -193,7 +203,7 @@ impl Profile {
         powers_by_products: true,
         widens_halves: true,
         widens_steps: true,
-        casts_once: false,
+        casts: Casts::ByF32,
         narrows_positions: true,
         // ONNX does not speak of NaN there, and processors' instructions differ.
         nan_may_lose: true,

@@ -100,3 +100,21 @@ fn where_nan_may_lose_the_result_is_nan_or_a_number_that_it_may_lose_against() {
     let relu = reference(&unary("f32", "Relu(%0)", "f32[3]"), &[&[5.0, nan, 3.0]], &Profile::WGSL);
     assert!(accepts(&relu, &[5.0, 1e9, 3.0], &Profile::WGSL));
 }
+
+#[test]
+fn an_infinity_times_what_is_surely_no_zero_is_one_in_a_sum() {
+    let dot = "onnxsmith 1 opset 21 graph { %0: f32[2] = variable \"x\" %1: f32[2] = variable \"z\" %2: f32[2] = Exp(%1) \
+               %3: f32[] = MatMul(%0, %2) return \"y\" = %3 }";
+    let sum = |x: [f64; 2], z: [f64; 2]| reference(dot, &[&x, &z], &Profile::DECLARED);
+    let accepts = |expected, v| accepts(expected, &[v], &Profile::DECLARED);
+    let infinite = f64::INFINITY;
+    let one = sum([infinite, -3.0], [0.3, 0.7]);
+    assert!(accepts(&one, infinite) && ![f64::NAN, 0.0, -infinite].iter().any(|&v| accepts(&one, v)));
+    let opposed = sum([infinite, -infinite], [0.3, 0.7]);
+    assert!(accepts(&opposed, f64::NAN) && !accepts(&opposed, infinite));
+    // What vanishes may be 0, and what is finite may overflow to the other side.
+    let open = [sum([infinite, 1.0], [-95.0, 0.5]), sum([infinite, -3e38], [0.3, 0.7])];
+    for open in &open {
+        assert!(accepts(open, f64::NAN));
+    }
+}

@@ -33,10 +33,12 @@ impl<'m> Openness<'m> {
 
 #[cfg(test)]
 mod tests {
+    use interp::Casts;
+
     use super::*;
 
     /// Each liberty of a profile, and whether it is taken.
-    fn liberties(profile: &Profile) -> [bool; 17] {
+    fn liberties(profile: &Profile) -> [bool; 18] {
         let Profile {
             // What steps promise.
             name: _,
@@ -54,7 +56,7 @@ mod tests {
             remainder_by_formula,
             widens_halves,
             widens_steps,
-            casts_once,
+            casts,
             narrows_positions,
             nan_may_lose,
             integers_may_saturate,
@@ -73,7 +75,8 @@ mod tests {
             remainder_by_formula,
             widens_halves,
             widens_steps,
-            !casts_once,
+            casts != Casts::Once,
+            casts == Casts::Either,
             narrows_positions,
             nan_may_lose,
             integers_may_saturate,

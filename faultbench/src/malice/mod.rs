@@ -27,12 +27,13 @@ mod sums;
 
 use std::cell::{Cell, RefCell};
 
-use interp::Profile;
 use interp::walk::{self, System};
+use interp::{Casts, Profile};
 use ir::execute::Keep;
 use ir::format::FloatFormat;
 use ir::round::round_to_format;
 use ir::{Choices, DType, Stream, Tensor, Value};
+use ndarray::Zip;
 use ops::plain::{self, Plain};
 use ops::{Data, Model};
 use rand::RngExt;
@@ -140,6 +141,17 @@ impl<'i> Malice<'i> {
 /// How the implementation takes part in running a model.
 struct Conforming<'i>(&'i Implementation<'i>);
 
+impl Conforming<'_> {
+    /// Whether a cast of this number rounds once, to nearest.
+    fn rounds_once(&self, x: Number) -> bool {
+        match self.0.profile.casts {
+            Casts::Once => true,
+            Casts::ByF32 => x.held.is_nan() || f64::from(x.held as f32) == x.held,
+            Casts::Either => false,
+        }
+    }
+}
+
 impl<'i> System for Conforming<'i> {
     type A = Malice<'i>;
 
@@ -170,12 +182,16 @@ impl<'i> System for Conforming<'i> {
     }
 
     fn cast(&self, arith: &Malice<'i>, data: &Data<Malice<'i>>, from: DType) -> Option<Data<Malice<'i>>> {
-        match data {
-            Data::Real(a) if self.0.profile.casts_once => {
-                Some(Data::Real(a.mapv(|x| Number { held: round_to_format(arith.format, x.held), ..x })))
-            }
-            _ => self.narrow(arith, data, from),
-        }
+        let narrowed = self.narrow(arith, data, from)?;
+        let (Data::Real(a), Data::Real(loose)) = (data, narrowed) else { return None };
+        let once = |x: Number| Number { held: round_to_format(arith.format, x.held), ..x };
+        Some(Data::Real(
+            Zip::from(a).and(&loose).map_collect(
+                |&x, &loose| {
+                    if self.rounds_once(x) { once(x) } else { loose }
+                },
+            ),
+        ))
     }
 
     fn store(&self, arith: &Malice<'i>, data: &mut Data<Malice<'i>>, dtype: DType, is_inner: bool) {

@@ -204,6 +204,8 @@ impl Bound<'_> {
         let mut total = Total::default();
         // The magnitudes of finite products above 0 and below.
         let (mut grain, mut finite, mut infinite) = (i32::MAX / 2, [0.0; 2], 0.0);
+        // Whether every implementation has the infinities and NaN that the reference has among the products.
+        let mut are_sure = true;
         for (x, y) in terms {
             let (x, y) = (self.factor(x), self.factor(y));
             products.push(x, y);
@@ -212,10 +214,16 @@ impl Bound<'_> {
             grain = grain.min(low_bit(x.value) + low_bit(y.value));
             let product = x.value * y.value;
             // A product that overflows is none of them: fused, it is added before it is rounded.
+            let may_be_zero = [x, y].iter().any(|factor| !factor.is_exact() && factor.has_zero());
             if x.value.is_infinite() || y.value.is_infinite() {
                 infinite += product;
+                are_sure &= !may_be_zero;
             } else {
-                finite[usize::from(product.is_sign_negative())] += x.reach() * y.reach();
+                let side = usize::from(product.is_sign_negative());
+                finite[side] += x.reach() * y.reach();
+                if may_be_zero {
+                    finite[1 - side] += x.reach() * y.reach();
+                }
             }
         }
         if self.is_compensated() {
@@ -224,7 +232,7 @@ impl Bound<'_> {
         if products.obstacle() == Obstacle::Infinite {
             let other = finite[usize::from(infinite.is_sign_positive())];
             let is_determined = infinite.is_nan() || infinite.is_infinite() && self.is_unopposed(other);
-            return if products.sums.are_exact() && is_determined {
+            return if are_sure && is_determined {
                 self.nonfinite(infinite)
             } else {
                 Ball::unknown(products.sums.value)

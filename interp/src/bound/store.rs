@@ -8,6 +8,7 @@ use ir::round::round_to_format;
 
 use super::ball::Open;
 use super::{Ball, Bound, Made, State, TWICE_ROUNDED, Whole};
+use crate::profile::Casts;
 
 /// The width of the formats that count as half.
 const HALF: i32 = 16;
@@ -88,10 +89,16 @@ impl Bound<'_> {
     /// An element of another dtype, cast to the working dtype.
     pub fn cast(&self, x: Ball) -> Ball {
         let value = round_to_format(self.format, x.value);
-        if self.profile.casts_once && x.is_exact() && value.is_finite() {
-            Ball::exact(value)
-        } else {
-            self.narrowed(x)
+        if !x.is_exact() || !value.is_finite() {
+            return self.narrowed(x);
+        }
+        match self.profile.casts {
+            Casts::Once => Ball::exact(value),
+            // What is not rounded may go on, where halves are kept in a wider format.
+            Casts::ByF32 if f64::from(x.value as f32) == x.value => {
+                self.operand(Ball::within(value, (x.value - value).abs()))
+            }
+            Casts::ByF32 | Casts::Either => self.narrowed(x),
         }
     }
 

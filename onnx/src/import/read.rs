@@ -30,6 +30,18 @@ impl Walk<'_, '_> {
         }
     }
 
+    /// The elements of a value, where they are known before the model is run. Nothing is read from them yet.
+    pub(super) fn known(&mut self, id: ValueId) -> Result<Option<Arc<Tensor>>, Error> {
+        match self.frame.get(id)?.clone() {
+            Bound::Static(tensor) => Ok(Some(tensor)),
+            Bound::Tensor(value) => {
+                let known = known::elements(self.context, &self.graph, &mut self.knowledge, value)?;
+                Ok(known.map(|known| known.tensor.shared()))
+            }
+            Bound::Sequence(_) | Bound::Nothing(_) | Bound::Strings(_) | Bound::Absent => Ok(None),
+        }
+    }
+
     /// The elements of a value of the graph that something is read from. `what` names it where the inputs do not tell it.
     pub(super) fn read_value(&mut self, value: Value, what: String) -> Result<Read, Error> {
         let known = known::elements(self.context, &self.graph, &mut self.knowledge, value)?;

@@ -11,10 +11,14 @@ mod regions;
 use ir::{Attributes, DType, Value};
 
 use super::terms::spared;
-use super::translation::Translation;
+use super::translation::{SourceNode, Translation, need};
 use super::walk::Walk;
 use crate::Error;
 use crate::amount::MOST_ELEMENTS;
+
+/// How far a number that was computed may be from what was read, relative to it and to 1: some hundred times what steps in f32
+/// are off by, and little enough that few samples are near an element.
+const COMPUTED: f64 = 1.0 / 16_384.0;
 
 /// The function that writes out an operator of this name, if it takes samples.
 pub(super) fn translation(op_type: &str) -> Option<Translation> {
@@ -33,15 +37,51 @@ struct Range {
 }
 
 impl Range {
-    /// A coordinate that some steps in f32 gave, of numbers no larger than a size.
-    fn near(coordinate: f64, size: f64) -> Self {
-        let doubt = 8.0 * f64::from(f32::EPSILON) * (size + coordinate.abs());
+    /// A coordinate that some steps in f32 gave, of numbers no larger than a size, and off by as much as these may move it.
+    fn near(coordinate: f64, size: f64, moved: f64) -> Self {
+        let doubt = 8.0 * f64::from(f32::EPSILON) * (size + coordinate.abs()) + moved;
         Self { low: coordinate - doubt, high: coordinate + doubt }
     }
 
     /// The same, brought between two numbers.
     fn clamped(self, low: f64, high: f64) -> Self {
         Self { low: self.low.clamp(low, high), high: self.high.clamp(low, high) }
+    }
+}
+
+/// Numbers that coordinates were read from.
+struct Positions {
+    numbers: Vec<f64>,
+    /// What has them, where that was computed: implementations may have others.
+    from: Option<Value>,
+}
+
+impl Positions {
+    /// The operand of this number.
+    fn operand<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>, i: usize) -> Result<Self, Error> {
+        let (read, from) = walk.read(need(source.node, i)?)?;
+        Ok(Self { numbers: read.to_f64s(), from })
+    }
+
+    /// How far from what was read a number may be in an implementation for which taps are written out.
+    fn doubt(&self, i: usize) -> f64 {
+        if self.from.is_some() { COMPUTED * self.numbers[i].abs().max(1.0) } else { 0.0 }
+    }
+
+    /// A result for numbers as far as that from those that were read; of others it says nothing.
+    fn only_near(&self, walk: &mut Walk<'_, '_>, y: Value) -> Result<Value, Error> {
+        let Some(from) = self.from.filter(|_| !self.numbers.is_empty()) else { return Ok(y) };
+        let ty = walk.ty(from);
+        let read = walk.reals(ty.dtype, &ty.shape, |i| self.numbers[i])?;
+        let doubts = walk.reals(ty.dtype, &ty.shape, |i| self.doubt(i))?;
+        let apart = walk.op("Sub", &[from, read])?;
+        let far = walk.op("Abs", &[apart])?;
+        let is_near = walk.op("LessOrEqual", &[far, doubts])?;
+        let is_near = walk.cast(is_near, DType::I32)?;
+        let are_all = walk.op_with("ReduceMin", &Attributes::new().int("keepdims", 0), &[is_near])?;
+        let are_all = walk.cast(are_all, DType::Bool)?;
+        let nothing = walk.real(walk.ty(y).dtype, f64::NAN)?;
+        walk.op("Where", &[are_all, y, nothing])
     }
 }
 

@@ -276,15 +276,16 @@ fn looked_up(
     }
     let axis = ty.rank() as i64;
     let apart = walk.unsqueezed(x, &[axis])?;
-    let numbers = walk.push_constant(Arc::new(keys.clone()), None)?;
-    let numbers = walk.reshaped(numbers, &[count])?;
     if by_bits && ty.dtype == DType::F32 {
-        let code = Attributes::new().dtype("to", DType::I32);
-        let (apart, numbers) =
-            (walk.op_with("BitCast", &code, &[apart])?, walk.op_with("BitCast", &code, &[numbers])?);
+        let apart = walk.op_with("BitCast", &Attributes::new().dtype("to", DType::I32), &[apart])?;
+        // The keys are attributes, whose zeros and NaNs nobody computes.
+        let bits: Vec<i32> = keys.to_f64s().iter().map(|&key| (key as f32).to_bits() as i32).collect();
+        let numbers = walk.integers(DType::I32, &[count], |i| bits[i].into())?;
         let is = walk.op("Equal", &[apart, numbers])?;
         return picked(walk, is, table, [axis, count]);
     }
+    let numbers = walk.push_constant(Arc::new(keys.clone()), None)?;
+    let numbers = walk.reshaped(numbers, &[count])?;
     let mut is = walk.op("Equal", &[apart, numbers])?;
     if ty.dtype.is_float() && keys.to_f64s().iter().any(|key| key.is_nan()) {
         let (x_is_nan, key_is_nan) = (walk.op("IsNaN", &[apart])?, walk.op("IsNaN", &[numbers])?);

@@ -5,13 +5,13 @@
 
 use ir::{Attributes, DType, Value};
 
-use super::{Range, Taps, few, weighed};
+use super::{Positions, Range, Taps, few, weighed};
 use crate::Error;
 use crate::import::frame::Bound;
 use crate::import::given::GivenAttributes;
 use crate::import::placed::Window;
 use crate::import::terms::{misshapen, operands, there};
-use crate::import::translation::{SourceNode, bind, given_value, need};
+use crate::import::translation::{SourceNode, bind};
 use crate::import::walk::{self, Walk};
 
 /// The sizes of what takes part.
@@ -52,8 +52,8 @@ pub(super) fn conv<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> 
         Some(bias) => return Err(misshapen(3, &walk.ty(bias), &format!("[{}]", sizes.filters))),
         None => None,
     };
-    let (read, from) = walk.read(need(source.node, 2)?)?;
-    let (read, axes) = (read.to_f64s(), sizes.image.len() as i64);
+    let read = Positions::operand(walk, source, 2)?;
+    let axes = sizes.image.len() as i64;
     let count: i64 = sizes.image.iter().product();
     let images = walk.reshaped(x, &[sizes.batch, sizes.moved, sizes.channels / sizes.moved, count])?;
     let offsets = walk.reshaped(offsets, &[sizes.batch, sizes.moved, sizes.taps, axes, sizes.places])?;
@@ -70,7 +70,7 @@ pub(super) fn conv<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> 
                 walk.op("Gather", &[first, second])
             };
             let (elements, moved) = (of(walk, images)?, of(walk, offsets)?);
-            let mut column = samples(walk, elements, moved, &read[at..at + each], &sizes)?;
+            let mut column = samples(walk, elements, moved, (&read, at), &sizes)?;
             if let Some(mask) = mask {
                 let mask = of(walk, mask)?;
                 column = walk.op("Mul", &[column, mask])?;
@@ -87,7 +87,7 @@ pub(super) fn conv<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> 
         walk.joined(&results, 0)?
     };
     let y = walk.reshaped(y, &[&[sizes.batch, sizes.filters], &sizes.after[..]].concat())?;
-    let y = given_value(walk, y, from.as_slice())?;
+    let y = read.only_near(walk, y)?;
     bind(walk, source.node, vec![Bound::Tensor(y)])
 }
 
@@ -118,12 +118,12 @@ fn filtered(
     walk.reshaped(all, &[1, sizes.filters, sizes.places])
 }
 
-/// The samples of all taps at all places, for each channel: [channels, taps · places].
+/// The samples of all taps at all places, for each channel: [channels, taps · places]. What moves them was read from some number on.
 fn samples(
     walk: &mut Walk<'_, '_>,
     elements: Value,
     moved: Value,
-    read: &[f64],
+    (read, from): (&Positions, usize),
     sizes: &Sizes,
 ) -> Result<Value, Error> {
     let dtype = walk.ty(elements).dtype;
@@ -140,8 +140,8 @@ fn samples(
             .enumerate()
             .map(|(i, &first)| {
                 let places = sizes.places as usize;
-                let by = read[(i / places * sizes.image.len() + axis) * places + i % places];
-                Range::near(first + by, first.abs())
+                let by = from + (i / places * sizes.image.len() + axis) * places + i % places;
+                Range::near(first + read.numbers[by], first.abs(), read.doubt(by))
             })
             .collect();
         all.push(Taps::read(walk, coordinates, &ranges, size)?);

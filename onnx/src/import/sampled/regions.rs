@@ -6,7 +6,7 @@
 
 use ir::{Attributes, DType, Value};
 
-use super::{Range, Taps, few, weighed};
+use super::{Positions, Range, Taps, few, weighed};
 use crate::Error;
 use crate::import::frame::Bound;
 use crate::import::given::GivenAttributes;
@@ -78,15 +78,14 @@ pub(super) fn align<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) ->
     if count != each || height < 1 || width < 1 {
         return Err(misshapen(2, &of_ty, &format!("one number for each of {region_ty}, in {ty}")));
     }
-    let (corners, read) = walk.read(need(source.node, 1)?)?;
-    let (images, read_of) = walk.read(need(source.node, 2)?)?;
-    let from: Vec<Value> = read.into_iter().chain(read_of).collect();
-    let (corners, images) = (corners.to_f64s(), images.to_i128s());
-    if corners.iter().any(|corner| !corner.is_finite()) {
+    let read = Positions::operand(walk, source, 1)?;
+    let (images, from) = walk.read(need(source.node, 2)?)?;
+    let images = images.to_i128s();
+    if read.numbers.iter().any(|corner| !corner.is_finite()) {
         return Err(Error::unsupported("operand 1", "not all of it are finite numbers"));
     }
     let mut all = Vec::with_capacity(count as usize);
-    for (i, (corners, &image)) in corners.chunks_exact(4).zip(&images).enumerate() {
+    for (i, &image) in images.iter().enumerate() {
         if !(0..i128::from(batch)).contains(&image) {
             return Err(Error::invalid("operand 2", format!("there is no image {image} of {batch}")));
         }
@@ -95,7 +94,10 @@ pub(super) fn align<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) ->
         let image = walk.reshaped(image, &[channels, height * width])?;
         let row = walk.integers(DType::I64, &[], |_| i as i128)?;
         let region = walk.op("Gather", &[regions, row])?;
-        let corners = [corners[0], corners[1], corners[2], corners[3]];
+        let corners = [0, 1, 2, 3].map(|corner| {
+            let corner = 4 * i + corner;
+            Corner { at: read.numbers[corner], doubt: read.doubt(corner) }
+        });
         let y = aligned(walk, image, [height, width], (region, corners), &settings)?;
         all.push(walk.reshaped(y, &[1, channels, settings.parts[0], settings.parts[1]])?);
         walk.check_size(|| "operator RoiAlign".to_owned())?;
@@ -105,8 +107,16 @@ pub(super) fn align<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) ->
     } else {
         walk.joined(&all, 0)?
     };
-    let y = given_value(walk, y, &from)?;
+    let y = read.only_near(walk, y)?;
+    let y = given_value(walk, y, from.as_slice())?;
     bind(walk, source.node, vec![Bound::Tensor(y)])
+}
+
+/// A number that a region begins or ends with, and how far implementations may be from it.
+#[derive(Clone, Copy)]
+struct Corner {
+    at: f64,
+    doubt: f64,
 }
 
 /// The samples along an axis of a region.
@@ -121,7 +131,7 @@ fn aligned(
     walk: &mut Walk<'_, '_>,
     image: Value,
     sizes: [i64; 2],
-    (region, corners): (Value, [f64; 4]),
+    (region, corners): (Value, [Corner; 4]),
     settings: &Settings,
 ) -> Result<Value, Error> {
     let dtype = walk.ty(image).dtype;
@@ -132,7 +142,10 @@ fn aligned(
     for (axis, [first, last]) in [[1, 3], [0, 2]].into_iter().enumerate() {
         let node = |walk: &mut Walk<'_, '_>, i: i64| walk.slice(moved, 0, i, i + 1);
         let nodes = [node(walk, first)?, node(walk, last)?];
-        let ends = [first, last].map(|i| corners[i as usize] * settings.scale - settings.offset);
+        let ends = [first, last].map(|i| {
+            let Corner { at, doubt } = corners[i as usize];
+            Corner { at: at * settings.scale - settings.offset, doubt: doubt * settings.scale.abs() }
+        });
         axes.push(samples(walk, nodes, ends, sizes[axis], settings.parts[axis], settings)?);
     }
     let [rows, columns] = [&axes[0], &axes[1]];
@@ -219,15 +232,15 @@ fn largest(
 }
 
 /// How many samples each of some parts has along an axis between two ends, where the number hangs on the length.
-fn samples_of(ends: [f64; 2], length: f64, parts: i64, offset: f64) -> Result<i64, Error> {
+fn samples_of((ends, moved): ([f64; 2], f64), length: f64, parts: i64, offset: f64) -> Result<i64, Error> {
     let count = length / parts as f64;
     // Where all numbers on the way are stored as they are, nothing is rounded.
     let is_stored = |number: &f64| f64::from(*number as f32) == *number;
     let on_the_way = [ends[0], ends[1], ends[0] + offset, ends[1] + offset, length, count];
-    let range = if on_the_way.iter().all(is_stored) {
+    let range = if moved == 0.0 && on_the_way.iter().all(is_stored) {
         Range { low: count, high: count }
     } else {
-        Range::near(count, ends[0].abs() + ends[1].abs() + offset)
+        Range::near(count, ends[0].abs() + ends[1].abs() + offset, moved)
     };
     let counts = [range.low, range.high].map(|count| count.ceil().max(0.0));
     if counts[0] != counts[1] || counts[1] > MOST_SAMPLES {
@@ -245,13 +258,16 @@ fn samples_of(ends: [f64; 2], length: f64, parts: i64, offset: f64) -> Result<i6
 fn samples(
     walk: &mut Walk<'_, '_>,
     nodes: [Value; 2],
-    ends: [f64; 2],
+    ends: [Corner; 2],
     size: i64,
     parts: i64,
     settings: &Settings,
 ) -> Result<Samples, Error> {
     let dtype = walk.ty(nodes[0]).dtype;
     let mut length_node = walk.op("Sub", &[nodes[1], nodes[0]])?;
+    // A sample is moved with the start and by a part of the length, which is moved with both.
+    let moved = 2.0 * ends[0].doubt + ends[1].doubt;
+    let ends = ends.map(|end| end.at);
     let mut length = ends[1] - ends[0];
     if settings.offset == 0.0 {
         let one = walk.real(dtype, 1.0)?;
@@ -260,7 +276,7 @@ fn samples(
     }
     let reach = ends[0].abs() + ends[1].abs() + settings.offset;
     let each = match settings.samples {
-        0 => samples_of(ends, length, parts, settings.offset)?,
+        0 => samples_of((ends, moved), length, parts, settings.offset)?,
         each => each,
     };
     let all = (parts * each) as usize;
@@ -272,7 +288,7 @@ fn samples(
     };
     let last = (size - 1) as f64;
     let (mut ranges, mut counts) = (Vec::with_capacity(all), Vec::with_capacity(all));
-    for range in (0..all).map(|i| Range::near(exact(i), reach)) {
+    for range in (0..all).map(|i| Range::near(exact(i), reach, moved)) {
         let is_inside = |coordinate: f64| (-1.0..=size as f64).contains(&coordinate);
         if is_inside(range.low) != is_inside(range.high) {
             let why = "whether a sample is beyond the image hangs on how it is rounded";

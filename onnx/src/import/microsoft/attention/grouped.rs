@@ -8,7 +8,7 @@ use super::super::super::frame::Bound;
 use super::super::super::given::GivenAttributes;
 use super::super::super::opaque;
 use super::super::super::terms::{misshapen, there};
-use super::super::super::translation::{SourceNode, bind};
+use super::super::super::translation::{SourceNode, bind, need};
 use super::super::super::walk::Walk;
 use super::super::rotary::turned;
 use super::super::{floats, tensors};
@@ -62,7 +62,7 @@ impl Settings {
 const LEFT_OPEN: &str = "its description leaves this use of it to the runtime";
 
 /// What is attended to, all keys, all values. Every sequence of the batch is as long as there are keys; of shorter ones the
-/// description does not say what becomes of the rest.
+/// description does not say where their new keys are put, nor what becomes of the rest.
 pub(super) fn attention<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) -> Result<(), Error> {
     let Some(settings) = Settings::read(source)? else { return opaque::stand_in(walk, source, LEFT_OPEN) };
     let operands = tensors::<16>(walk, source)?;
@@ -103,14 +103,20 @@ pub(super) fn attention<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>
     } else if settings.window.is_some() {
         return Err(Error::invalid("attribute `local_window_size`", "it must be -1 where `causal` is 0"));
     }
+    if is_known_as_other(walk, source, 5, sizes.keys - 1)? || is_known_as_other(walk, source, 6, sizes.keys)?
+    {
+        return opaque::stand_in(walk, source, LEFT_OPEN);
+    }
     let lengths = only(walk, (5, there(&operands, 5)?), &[sizes.batch], sizes.keys - 1)?;
     let lengths = walk.reshaped(lengths, &[sizes.batch, 1, 1, 1])?;
-    mask.and_near(walk, lengths)?;
     let total = only(walk, (6, there(&operands, 6)?), &[], sizes.keys)?;
-    mask.and_near(walk, total)?;
+    let are_told = walk.op("And", &[lengths, total])?;
+    mask.and_near(walk, are_told)?;
     let heads = Heads { queries, keys, values };
     let scoring = Scoring { scale: settings.scale, cap: settings.cap, bias: operands[10], mask };
     let y = attended(walk, &heads, &sizes, &scoring)?;
+    let keys = walk.op("Where", &[are_told, keys, keys])?;
+    let values = walk.op("Where", &[are_told, values, values])?;
     bind(walk, source.node, [y, keys, values].map(Bound::Tensor).to_vec())
 }
 
@@ -170,6 +176,23 @@ fn rotated(
         *table = walk.slice(*table, 0, earlier, earlier + places)?;
     }
     turn(walk, x, angles, count, is_interleaved)
+}
+
+/// Whether it is known beforehand that not all of some integers are this number: then not even the shapes of keys and values
+/// follow from the description.
+fn is_known_as_other(
+    walk: &mut Walk<'_, '_>,
+    source: &SourceNode<'_, '_>,
+    operand: usize,
+    number: i64,
+) -> Result<bool, Error> {
+    let id = need(source.node, operand)?;
+    let Some(known) = walk.known(id)? else { return Ok(false) };
+    let is_other = known.to_i128s().iter().any(|&known| known != i128::from(number));
+    if is_other {
+        walk.read(id)?;
+    }
+    Ok(is_other)
 }
 
 /// True of each of some integers, which are this number. There is no reading for another one.
