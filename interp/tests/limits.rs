@@ -72,9 +72,9 @@ fn where_nan_may_lose_the_result_is_nan_or_a_number_that_it_may_lose_against() {
         (unary("f32", "Sign(%0)", "f32[3]"), vec![nan, -1.0, 0.0, 1.0], vec![-2.0, 1e9]),
         (unary("f32", "Min(%0, %2)", "f32[3]"), vec![nan, 2.0], vec![1.0, 3.0]),
         (unary("f16", "Max(%0, %1)", "f16[3]"), vec![nan, -1.0], vec![-2.0, 1.0]),
-        (unary("f32", "ReduceMax(%0) {keepdims = 0}", "f32[]"), vec![nan, 5.0, 3.0], vec![5.5, 2.0]),
-        (unary("f64", "ReduceMin(%0) {keepdims = 0}", "f64[]"), vec![nan, 5.0, 3.0], vec![5.5, 2.0]),
-        (after_relu.to_owned(), vec![nan, 5.0, 0.0], vec![-1.0, 6.0]),
+        (unary("f32", "ReduceMax(%0) {keepdims = 0}", "f32[]"), vec![nan, 5.0, 3.0], vec![5.5, 1e9]),
+        (unary("f64", "ReduceMin(%0) {keepdims = 0}", "f64[]"), vec![nan, 5.0, 3.0], vec![2.5, -1e9]),
+        (after_relu.to_owned(), vec![nan, 5.0, 0.0], vec![6.0]),
     ];
     for (text, right, wrong) in cases {
         let expected = reference(&text, &[&[5.0, nan, 3.0]], &Profile::DECLARED);
