@@ -315,6 +315,29 @@ fn what_is_as_near_as_good_implementations_are_is_plausible_where_bounds_say_not
         let (code, text) = said(&layers(count));
         assert!(code == Some(0) && text.contains(outcome) && text.contains(why), "{count}: {text}");
     }
+    // That it answers the same twice does not make an answer right.
+    let folder = tempfile::tempdir().expect("a folder");
+    fs::write(folder.path().join("m.onnxtxt"), layers(85)).expect("a model");
+    let (code, text) = run(folder.path(), &["--oracles", "differential,determinism"]);
+    assert!(code == Some(0) && text.contains("1 plausible"), "{text}");
+}
+
+/// Whether a number is on one side of a step or on the other hangs on how it is rounded.
+#[test]
+fn an_output_that_is_wholly_undecidable_is_told_beside_others_that_are_right() {
+    let (code, text) = said(
+        r#"<ir_version: 10, opset_import: ["" : 21]>
+        m (float[2] x) => (float[2] y, int64[2] z)
+        {
+            y = Exp(x)
+            l = Log(y)
+            d = Sub(l, x)
+            s = Sign(d)
+            z = Cast<to = 7>(s)
+        }
+        "#,
+    );
+    assert!(code == Some(0) && text.contains("1 plausible") && text.contains("`z` is undecidable"), "{text}");
 }
 
 #[test]

@@ -146,16 +146,14 @@ fn floats(all: &mut Comparison, expected: &Bounded, actual: &Tensor, profile: &P
     let format = actual.dtype().float();
     let mut gravest = (false, f64::NEG_INFINITY);
     for (index, (value, actual)) in expected.tensor.to_f64s().into_iter().zip(actual.to_f64s()).enumerate() {
+        let Some(accepts) = expected.accepts_float(index, (value, actual), profile) else { continue };
         let bound = expected.error_at(index);
-        let limit = if bound == f64::INFINITY { expected.limit_at(index) } else { None };
-        let bound = match limit {
-            Some(limit) if limit.accepts(value, actual) => continue,
-            // Where there is a limit, the error says nothing.
-            Some(_) => 0.0,
-            None if bound == f64::INFINITY => continue,
-            None => bound,
-        };
-        let accept = Acceptance { value, error: bound, zero_sign: !profile.ignores_zero_sign };
+        let has_limit = bound == f64::INFINITY;
+        if accepts && has_limit {
+            continue;
+        }
+        // Where there is a limit, the error says nothing.
+        let bound = if has_limit { 0.0 } else { bound };
         let distance = (actual - value).abs();
         let same = actual == value || (actual.is_nan() && value.is_nan());
         let scale = if value.is_finite() { format.map_or(1.0, |f| f.ulp(value)) } else { 1.0 };
@@ -165,8 +163,8 @@ fn floats(all: &mut Comparison, expected: &Bounded, actual: &Tensor, profile: &P
             (false, false) => distance / scale,
         };
         all.max_ulp = all.max_ulp.max(ulp);
-        all.exact += usize::from(bound == 0.0 && limit.is_none());
-        if accept.accepts(actual) {
+        all.exact += usize::from(bound == 0.0 && !has_limit);
+        if accepts {
             let is_other_zero = value == 0.0 && value.is_sign_negative() != actual.is_sign_negative();
             all.zero_signs += usize::from(bound == 0.0 && is_other_zero);
             if bound > 0.0 {
@@ -183,6 +181,32 @@ fn floats(all: &mut Comparison, expected: &Bounded, actual: &Tensor, profile: &P
         if gravity > gravest || all.worst.is_none() {
             (gravest, all.worst) = (gravity, Some(mismatch));
         }
+    }
+}
+
+impl Bounded {
+    /// Whether an implementation may have the float `actual` at a row-major position where the reference has `value`; `None` where
+    /// nothing is known.
+    pub fn accepts_float(
+        &self,
+        index: usize,
+        (value, actual): (f64, f64),
+        profile: &Profile,
+    ) -> Option<bool> {
+        let error = self.error_at(index);
+        if error == f64::INFINITY {
+            return self.limit_at(index).map(|limit| limit.accepts(value, actual));
+        }
+        Some(Acceptance { value, error, zero_sign: !profile.ignores_zero_sign }.accepts(actual))
+    }
+
+    /// Whether an implementation may have the integer `actual`, likewise.
+    pub fn accepts_integer(&self, index: usize, (value, actual): (i128, i128)) -> Option<bool> {
+        if self.error_at(index) == f64::INFINITY {
+            return self.limit_at(index).map(|_| after_overflow(self.tensor.dtype(), value, actual));
+        }
+        let [below, above] = self.sides_at(index);
+        Some((-below..=above).contains(&((actual - value) as f64)))
     }
 }
 
@@ -212,23 +236,17 @@ pub fn after_overflow(dtype: DType, wrapped: i128, actual: i128) -> bool {
 }
 
 fn integers(all: &mut Comparison, expected: &Bounded, actual: &Tensor) {
-    let dtype = actual.dtype();
     for (index, (value, actual)) in expected.tensor.to_i128s().into_iter().zip(actual.to_i128s()).enumerate()
     {
-        let is_overflown = expected.limit_at(index).is_some();
-        let bound = if is_overflown { 0.0 } else { expected.error_at(index) };
-        if bound == f64::INFINITY {
+        let Some(accepts) = expected.accepts_integer(index, (value, actual)) else { continue };
+        let bound = expected.error_at(index);
+        let is_overflown = bound == f64::INFINITY;
+        all.exact += usize::from(bound == 0.0);
+        if accepts {
+            all.saturated += usize::from(is_overflown && actual != value);
             continue;
         }
-        all.exact += usize::from(bound == 0.0 && !is_overflown);
-        let [below, above] = if is_overflown { [0.0; 2] } else { expected.sides_at(index) };
-        if (-below..=above).contains(&((actual - value) as f64)) {
-            continue;
-        }
-        if is_overflown && after_overflow(dtype, value, actual) {
-            all.saturated += 1;
-            continue;
-        }
+        let bound = if is_overflown { 0.0 } else { bound };
         all.mismatches += 1;
         let ulp = (actual - value).abs() as f64;
         all.max_ulp = all.max_ulp.max(ulp);

@@ -82,6 +82,8 @@ pub struct Profile {
     pub function: fn(Fun, DType) -> Accuracy,
     /// The accuracy of powers.
     pub power: fn(DType) -> Accuracy,
+    /// Whose functions and powers may be there instead: those of a library.
+    pub library: Option<&'static Profile>,
     /// Whether the power of an integer to a whole float is exact where the working dtype has it, so that it may be truncated.
     pub exact_powers: bool,
     /// Whether a power to a whole number may be as far off as that many products, as repeated squaring has it.
@@ -144,6 +146,7 @@ impl Profile {
         function: tight,
         power: |d| Accuracy::Ulp(if is_half(d) { 4.0 } else { 16.0 }),
         // OpenCL's 16 ULP are for what is rounded. Those of C's mathematical libraries have these.
+        library: None,
         exact_powers: true,
         powers_by_products: false,
         remainder_by_formula: false,
@@ -172,6 +175,7 @@ impl Profile {
         moderate_divisors: true,
         function: wgsl,
         power: |_| Accuracy::Formula { abs: 0.0 },
+        library: None,
         exact_powers: false,
         powers_by_products: false,
         remainder_by_formula: true,
@@ -223,10 +227,12 @@ impl Profile {
         Self { name: "transforming", transforms_convolutions: true, ..Self::DECLARED };
 
     /// A runtime that computes in shaders: steps as accurate as [`Self::WGSL`]'s, and the liberties of
-    /// [`Self::DECLARED`], which are those of optimisers and of kernels that document nothing else.
+    /// [`Self::DECLARED`], which are those of optimisers and of kernels that document nothing else. WGSL says nothing of a
+    /// function that it lacks, and what follows from constants a runtime may compute on the processor: so the functions of
+    /// [`Self::DECLARED`] do as well.
     pub const WGSL_RUNTIME: Self = Self {
         name: "wgsl-runtime",
-        function: wgsl_runtime,
+        library: Some(&Self::DECLARED),
         widens_halves: Self::DECLARED.widens_halves,
         widens_steps: Self::DECLARED.widens_steps,
         nan_may_lose: Self::DECLARED.nan_may_lose,
@@ -245,9 +251,10 @@ impl Profile {
     /// that are not about accuracy. What is computed otherwise and no less accurately is among these.
     #[must_use]
     pub fn at_its_best(&self) -> Self {
-        let Self { rounding, division, function, power, powers_by_products, one_pass_variance, .. } =
-            Self::TIGHT;
-        Self { rounding, division, function, power, powers_by_products, one_pass_variance, ..*self }
+        let Self {
+            rounding, division, function, power, library, powers_by_products, one_pass_variance, ..
+        } = Self::TIGHT;
+        Self { rounding, division, function, power, library, powers_by_products, one_pass_variance, ..*self }
     }
 
     /// The profile of a name, in capitals or not.
@@ -362,44 +369,6 @@ fn wgsl(f: Fun, d: DType) -> Accuracy {
         | Fun::Log1p
         | Fun::Sigmoid
         | Fun::Softplus => Accuracy::Formula { abs: 0.0 },
-    }
-}
-
-/// The looser of [`wgsl`] and [`declared`], function by function. WGSL says nothing of a function that it
-/// lacks, and a runtime that documents nothing may compute such a function by a formula that cancels, such as
-/// 1 − 1/(1 + eˣ), whose error is flat. What follows from constants a runtime may compute on the processor.
-fn wgsl_runtime(f: Fun, d: DType) -> Accuracy {
-    wgsl(f, d).or_looser(declared(f, d))
-}
-
-impl Accuracy {
-    /// What an implementation is granted that may have this accuracy of a shader, or another one of a library.
-    fn or_looser(self, other: Self) -> Self {
-        match (self, other) {
-            (Self::Ulp(n), Self::Ulp(m)) => Self::Ulp(n.max(m)),
-            (Self::Ulp(n), Self::Either { ulp, abs }) => Self::Either { ulp: n.max(ulp), abs },
-            (Self::Either { ulp, abs }, Self::Either { ulp: n, abs: e }) => {
-                Self::Either { ulp: ulp.max(n), abs: abs.max(e) }
-            }
-            (Self::Slope { base, per_unit, least }, Self::Ulp(n)) => {
-                Self::Slope { base, per_unit, least: least.max(n) }
-            }
-            (Self::Slope { base, per_unit, least }, Self::Slope { base: b, per_unit: p, least: l }) => {
-                Self::Slope { base: base.max(b), per_unit: per_unit.max(p), least: least.max(l) }
-            }
-            (Self::Near { low, high, abs, ulp }, Self::Either { ulp: n, abs: e }) => {
-                Self::Near { low, high, abs: abs.max(e), ulp: ulp.max(n) }
-            }
-            (Self::Only { low, high, abs }, Self::Either { abs: e, .. }) => {
-                Self::Only { low, high, abs: abs.max(e) }
-            }
-            (Self::Formula { abs }, Self::Either { abs: e, .. } | Self::Formula { abs: e }) => {
-                Self::Formula { abs: abs.max(e) }
-            }
-            // A formula of WGSL's functions is looser than a few ULP of the result.
-            (Self::Formula { .. }, Self::Ulp(_)) => self,
-            (loose, other) => unreachable!("{loose:?} and {other:?} are of no function"),
-        }
     }
 }
 

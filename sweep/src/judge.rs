@@ -1,7 +1,6 @@
 //! Judging a backend's answer element by element: inside the tight tier, inside the specification, or beyond.
 
-use interp::compare::after_overflow;
-use interp::{Acceptance, Bounded, Profile};
+use interp::{Bounded, Profile};
 use ir::Tensor;
 
 use crate::bins;
@@ -95,21 +94,12 @@ impl Output<'_> {
 
     /// Whether an implementation may have an element; `None` where nothing can be said.
     fn allows(&self, bounded: &Bounded, index: usize, expected: Element, actual: Element) -> Option<bool> {
-        let error = bounded.error_at(index);
-        let limit = if error > 0.0 { bounded.limit_at(index) } else { None };
         match (expected, actual) {
             (Element::Real(value), Element::Real(actual)) => {
-                if let Some(limit) = limit {
-                    return Some(limit.accepts(value, actual));
-                }
-                let accept = Acceptance { value, error, zero_sign: !self.profile.ignores_zero_sign };
-                error.is_finite().then(|| accept.accepts(actual))
-            }
-            (Element::Whole(value), Element::Whole(actual)) if limit.is_some() => {
-                Some(after_overflow(bounded.tensor.dtype(), value, actual))
+                bounded.accepts_float(index, (value, actual), self.profile)
             }
             (Element::Whole(value), Element::Whole(actual)) => {
-                error.is_finite().then(|| actual.abs_diff(value) as f64 <= error)
+                bounded.accepts_integer(index, (value, actual))
             }
             (Element::Real(_), Element::Whole(_)) | (Element::Whole(_), Element::Real(_)) => Some(false),
         }
@@ -200,6 +190,18 @@ mod tests {
     fn within(error: f64) -> Bounded {
         let tensor = Tensor::from_f64_fn(&Type::new(DType::F32, [1]), |_| 1.0);
         Bounded::within(tensor, vec![error])
+    }
+
+    #[test]
+    fn an_integer_that_may_be_off_on_one_side_is_held_to_the_other() {
+        let zero = Tensor::from_i128_fn(&Type::new(DType::I32, [1]), |_| 0);
+        let uneven = vec![interp::Uneven { at: 0, below: 0, above: 1 }];
+        let bounded = &Bounded { uneven, ..Bounded::within(zero, vec![1.0]) };
+        let output = Output { number: 0, specified: bounded, tight: bounded, profile: &Profile::DECLARED };
+        for (actual, standing) in [(-1, Standing::Beyond), (0, Standing::Tight), (1, Standing::Tight)] {
+            let found = output.found(0, (Element::Whole(0), Element::Whole(0)), Element::Whole(actual));
+            assert_eq!(found.standing, standing, "{actual}");
+        }
     }
 
     #[test]

@@ -7,6 +7,7 @@
 use std::rc::Rc;
 use std::time::Instant;
 
+use interp::bound::Ball;
 use interp::{Bounded, Limits, Taps};
 use ir::Tensor;
 use oracles::doubt::root_mean_square;
@@ -129,7 +130,8 @@ impl Reach {
             (0..elements).map(|i| expected.error_at(i)).filter(|bound| bound.is_finite()).collect();
         bounds.sort_by(f64::total_cmp);
         let bound = bounds.get(bounds.len() / 2).map(|&bound| match bound {
-            0.0 => 0.0,
+            // Of a zero, the sign alone may be open.
+            bound if bound <= Ball::either_zero().error => 0.0,
             bound => bound / root_mean_square(&expected.tensor),
         });
         Self { name: name.to_owned(), elements, undecided, bound: bound.filter(|bound| bound.is_finite()) }
@@ -269,7 +271,7 @@ fn of_outputs(
 /// What else there is to say of an answer that is within its bounds, and not suspect there. Elements of which these say
 /// nothing, beside others that they decide, may be further off than good implementations are: then it is suspect. Where
 /// bounds are wider than the values, or all of an output is undecidable, it is no more than plausible. `None` where
-/// they say something, or where good implementations have no narrower limits either.
+/// they say something of each output, or where good implementations have no narrower limits either.
 pub fn unproved(
     outcome: &Outcome,
     expected: &Expected<'_>,
@@ -288,10 +290,15 @@ pub fn unproved(
         return Some((Nearness::Far, beside.to_string()));
     }
     if !says_nothing {
-        let is_open = |reach: &Reach| reach.elements > 0 && reach.undecided == reach.elements;
-        let is_near = beside.nearness() == Nearness::Near && reaches.iter().any(is_open);
-        let why = || format!("all of an output is undecidable; {}", beside.near());
-        return is_near.then(|| (Nearness::Near, why()));
+        let is_open = |(reach, of): &(&Reach, &Bounded)| {
+            reach.elements > of.undefined.len() && reach.undecided == reach.elements
+        };
+        let (open, _) = reaches.iter().zip(expected.outputs).find(is_open)?;
+        let all = format!("all of the output `{}` is undecidable", open.name);
+        return Some(match beside.nearness() {
+            Nearness::Near => (Nearness::Near, format!("{all}; {}", beside.near())),
+            _ => (Nearness::Untold, format!("{all}: nothing of it was compared")),
+        });
     }
     let afar = Afar::of(outputs, expected, &limits);
     let why = || format!("bounds are wider than the values; {}", afar.near());
@@ -323,6 +330,8 @@ mod tests {
     #[test]
     fn zeros_that_are_exact_are_told_from_zeros_that_may_be_anything() {
         assert!(reach([0.0; 3], &[]).says_something());
+        let signs = reach([0.0; 3], &[Ball::either_zero().error; 3]);
+        assert!(signs.says_something() && signs.bound == Some(0.0));
         assert!(!reach([0.0; 3], &[1e-9; 3]).says_something());
     }
 }

@@ -84,7 +84,12 @@ impl Worker {
             return Ok(run);
         }
         let again = self.run_once(case)?;
-        Ok(again.beside(fault.clone()))
+        Ok(self.confirmed(again, fault.clone()))
+    }
+
+    /// The run of a case that had a fault when it ran before. One that was cut short shows nothing of that.
+    fn confirmed(&self, again: Run, before: Fault) -> Run {
+        if self.has_cut && again.has_hung() { again } else { again.beside(before) }
     }
 
     /// Runs a case as [`Worker::run`] does, where it may take this long.
@@ -132,7 +137,7 @@ impl Worker {
         if let Some(Run { outcome: Outcome::Fault(fault), .. }) = runs.pop_if(is_unsure) {
             let time = if fault == Fault::Timeout { after_hang } else { self.limits.timeout };
             let again = self.run_within(time, &cases[runs.len()])?;
-            runs.push(again.beside(fault));
+            runs.push(self.confirmed(again, fault));
         }
         runs[0].late_faults.extend(dead);
         Ok(runs)

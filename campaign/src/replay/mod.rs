@@ -271,8 +271,11 @@ impl ReplayedCase<'_> {
         for (number, target) in how.targets.iter().enumerate() {
             let exercise = without.as_ref().filter(|_| !is_overridden(target)).unwrap_or(&as_written);
             let Answer { judged, asked, is_late } = exercise.on(target).unwrap_or_else(Answer::without);
+            // That an answer is the same twice, say, does not make it right: a pass counts where nothing is held against the reference.
+            let is_judged = !judged.is_empty();
+            let weighs = |judgement: &Judgement| !is_judged || judgement.grade != Grade::Pass;
             sums.judged[number].extend(judged);
-            sums.judged[number].extend(asked.iter().filter_map(OracleResult::weight));
+            sums.judged[number].extend(asked.iter().filter_map(OracleResult::weight).filter(weighs));
             sums.asked[number].extend(asked);
             sums.are_late[number] |= is_late;
         }

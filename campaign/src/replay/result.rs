@@ -19,7 +19,8 @@ pub enum Grade {
     /// There are outputs, and nobody can say what is right: every element is undecidable or undefined.
     Undecidable,
     /// Bounds say nothing, as they are wider than the values or infinite, and the elements that can be looked at are no
-    /// further from the reference than good implementations are: a deep network's answer.
+    /// further from the reference than good implementations are: a deep network's answer. Or all of an output is undecidable,
+    /// beside others that are right.
     Plausible,
     /// The outputs are right.
     Pass,

@@ -104,10 +104,19 @@ impl Identity {
         }
     }
 
-    /// What differs, one line each; empty where nothing does.
+    /// What differs, one line each; empty where nothing does. The command of a program does not count: it is what its name and its
+    /// version say, wherever it lies. Of an engine of another version that is all there is to say.
     pub fn differences(&self, other: &Self) -> Vec<String> {
-        let mut found = Vec::new();
-        compare("", &as_json(self), &as_json(other), &mut found);
+        let (mut found, mut other) = (Vec::new(), other.clone());
+        for (theirs, ours) in other.targets.iter_mut().zip(&self.targets) {
+            if theirs.name == ours.name && theirs.engine.is_some() == ours.engine.is_some() {
+                theirs.engine.clone_from(&ours.engine);
+                if theirs.version != ours.version {
+                    *theirs = Tested { version: theirs.version.clone(), ..ours.clone() };
+                }
+            }
+        }
+        compare("", &as_json(self), &as_json(&other), &mut found);
         found
     }
 
@@ -128,7 +137,9 @@ impl Identity {
     /// Fills in what a target was found to lack when the campaign began. Says whether it knows the target.
     pub fn recall(&self, target: &mut Target) -> bool {
         let now = Tested::of(target);
-        let is_it = |t: &&Tested| (&t.name, &t.engine, &t.version) == (&now.name, &now.engine, &now.version);
+        let is_it = |t: &&Tested| {
+            (&t.name, t.engine.is_some(), &t.version) == (&now.name, now.engine.is_some(), &now.version)
+        };
         let Some(tested) = self.targets.iter().find(is_it) else { return false };
         // What a later version wrote, and this one does not understand, is drawn.
         let forms = |spec: &'static Spec| {
@@ -350,6 +361,20 @@ mod tests {
             "{:?}",
             a.differences(&b)
         );
+    }
+
+    #[test]
+    fn a_program_is_what_its_name_and_version_say() {
+        let mut a = identity();
+        a.targets[0].engine = Some("cmd:./runner".to_owned());
+        let mut b = a.clone();
+        b.targets[0].engine = Some("cmd:/elsewhere/runner --verbose".to_owned());
+        assert_eq!(a.differences(&b), [""; 0]);
+        b.targets[0].version = "9.9".to_owned();
+        b.targets[0].refused.insert("Acos".to_owned(), BTreeSet::from(["f16".to_owned()]));
+        assert_eq!(a.differences(&b).len(), 1, "{:?}", a.differences(&b));
+        b.targets[0] = Tested { engine: None, ..a.targets[0].clone() };
+        assert_eq!(a.differences(&b).len(), 1, "{:?}", a.differences(&b));
     }
 
     #[test]

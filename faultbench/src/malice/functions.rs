@@ -1,6 +1,6 @@
 //! Library functions and powers, as far off as they may be.
 
-use interp::Accuracy;
+use interp::{Accuracy, Profile};
 use ops::Arith;
 use ops::arith::Fun;
 use ops::plain;
@@ -37,6 +37,12 @@ fn promise(accuracy: Accuracy, argument: f64) -> Promise {
 }
 
 impl Malice<'_> {
+    /// Whose functions it has this time.
+    fn calling(&self) -> &Profile {
+        let own = self.profile();
+        own.library.filter(|_| self.by.coin()).unwrap_or(own)
+    }
+
     /// A function of an operand that has been read.
     pub(super) fn function(&self, f: Fun, x: Number) -> Number {
         let (value, truth) = (f.value(x.held), f.value(x.truth));
@@ -46,7 +52,7 @@ impl Malice<'_> {
         if is_zero_of_root || is_special {
             return Number { held: self.loose(self.nonfinite_or(value)), truth };
         }
-        match promise((self.profile().function)(f, self.dtype), x.held) {
+        match promise((self.calling().function)(f, self.dtype), x.held) {
             Promise::Within(grant) => self.off(Exact::new(value, 0.0), grant, truth),
             // Where it is as far off as the grant, else by the formula.
             Promise::AsFormula(grant) if grant.absolute > 0.0 && self.by.coin() => {
@@ -111,7 +117,7 @@ impl Malice<'_> {
         }
         // Below the normal numbers an ULP does not shrink with the power, and its error does.
         let exponent = (y.held * x.held.abs().ln()).max(self.format.min_normal().ln());
-        match promise((self.profile().power)(self.dtype), exponent) {
+        match promise((self.calling().power)(self.dtype), exponent) {
             Promise::Within(grant) => self.off(Exact::new(value, 0.0), grant, truth),
             Promise::AsFormula(_) => self.power_by_logarithm(x, y, value, truth),
             Promise::Nothing => Number { held: self.anything(), truth },

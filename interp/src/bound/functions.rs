@@ -154,7 +154,17 @@ impl Bound<'_> {
 
     /// The ball of `f(x)` with the local error that the profile grants.
     fn approximate(&self, f: Fun, x: Ball, value: f64, carried: f64) -> Ball {
-        let accuracy = (self.profile.function)(f, self.dtype);
+        let own = self.granted((self.profile.function)(f, self.dtype), f, x, value, carried);
+        match self.profile.library {
+            Some(library) => {
+                self.reading(own, self.granted((library.function)(f, self.dtype), f, x, value, carried))
+            }
+            None => own,
+        }
+    }
+
+    /// The ball of `f(x)` with the local error of an accuracy.
+    fn granted(&self, accuracy: Accuracy, f: Fun, x: Ball, value: f64, carried: f64) -> Ball {
         if let Accuracy::Formula { abs } = accuracy {
             let floor = self.widened(value, carried, abs);
             return about(value, self.formula(f, x), floor.error);
@@ -291,9 +301,14 @@ impl Bound<'_> {
             return if has_sign { Ball::exact(value) } else { Ball::either_zero() };
         }
         let carried = (high - value).max(value - low);
-        let power = match (self.profile.power)(self.dtype) {
+        let granted = |accuracy| match accuracy {
             Accuracy::Formula { .. } => self.power_by_logarithm(x, y, value, carried),
             accuracy => self.local(accuracy, self.logarithm(low, high), value, carried),
+        };
+        let own = granted((self.profile.power)(self.dtype));
+        let power = match self.profile.library {
+            Some(library) => self.reading(own, granted((library.power)(self.dtype))),
+            None => own,
         };
         match self.factors(y) {
             Some(count) => wider(power, self.widened(value, carried, self.growth(count) * value.abs())),

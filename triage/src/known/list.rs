@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use oracles::Finding;
-use semver::{Version, VersionReq};
+use semver::{Prerelease, Version, VersionReq};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 
@@ -218,7 +218,7 @@ impl KnownEntry {
     fn has_version(&self, version: Option<&Version>) -> bool {
         match (&self.versions, version) {
             (None, _) => true,
-            (Some(range), Some(version)) => range.matches(version),
+            (Some(range), Some(version)) => is_in(range, version),
             // A version that is no number cannot be shown to be in a range.
             (Some(_), None) => false,
         }
@@ -234,9 +234,22 @@ fn other_name(engine: &str) -> Option<&'static str> {
     Some(if engine == one { other } else { one })
 }
 
-/// A version. Engines need not follow Semantic Versioning: of any other text the numbers count that it begins with,
-/// three at most, so that 0.27 and 0.27.0.post1 are 0.27.0, and 3.13.0rc1 is 3.13.0.
+/// Whether a version is in a range. To one that names no prerelease, a prerelease is the version that it precedes: whether it
+/// is spelt 3.13.0rc1 or 3.13.0-rc.1 does not count.
+pub(super) fn is_in(range: &VersionReq, version: &Version) -> bool {
+    let plain = || Version { pre: Prerelease::EMPTY, ..version.clone() };
+    let names_none = range.comparators.iter().all(|comparator| comparator.pre.is_empty());
+    range.matches(version) || names_none && range.matches(&plain())
+}
+
+/// A version. Engines need not follow Semantic Versioning: of any other text the numbers count that it begins with, perhaps behind
+/// a v, three at most, so that 0.27 and 0.27.0.post1 are 0.27.0, and 3.13.0rc1 is 3.13.0. One without a dot is a number alone, or no
+/// version: digits begin the name of a commit, too.
 pub(super) fn parse_version(text: &str) -> Option<Version> {
+    let text = text.strip_prefix(['v', 'V']).unwrap_or(text);
+    if !text.contains('.') && text.contains(|c: char| !c.is_ascii_digit()) {
+        return None;
+    }
     Version::parse(text).ok().or_else(|| {
         let digits = |part: &str| part.find(|c: char| !c.is_ascii_digit()).unwrap_or(part.len());
         let whole = text.split('.').take_while(|part| !part.is_empty() && digits(part) == part.len()).count();
@@ -279,10 +292,22 @@ expires = "2026-01-31"
             ("3.13.0rc20261016", "3.13.0"),
             ("2.1rc3.4", "2.1.0"),
             ("2026.4.1-21000-abc", "2026.4.1-21000-abc"),
+            ("v3.1", "3.1.0"),
         ] {
             assert_eq!(read(text).as_deref(), Some(version), "{text}");
         }
-        assert!(["", "unknown", "v1.2", ".1"].into_iter().all(|text| read(text).is_none()));
+        assert!(["", "unknown", ".1", "1f3e9c", "vnext"].into_iter().all(|text| read(text).is_none()));
+    }
+
+    #[test]
+    fn a_prerelease_is_in_the_range_of_its_version_however_it_is_spelt() {
+        let is_in = |range: &str, version: &str| {
+            is_in(&VersionReq::parse(range).unwrap(), &parse_version(version).expect("numbers"))
+        };
+        for version in ["2026.4.1", "2026.4.1rc1", "2026.4.1-rc.1", "2026.4.1-21000-abc"] {
+            assert!(is_in("2026.4", version) && !is_in(">=2026.5", version), "{version}");
+        }
+        assert!(is_in("=1.2.0-rc.1", "1.2.0-rc.1") && !is_in("=1.2.0-rc.1", "1.2.0-rc.2"));
     }
 
     fn date(text: &str) -> Date {

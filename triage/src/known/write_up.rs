@@ -11,7 +11,7 @@ use serde::Deserialize;
 use super::case::{CaseKeys, Kept};
 use super::content::{KnownError, read, text_of};
 use super::date::Date;
-use super::list::{KnownEntry, parse_version};
+use super::list::{KnownEntry, is_in, parse_version};
 use super::pattern::Pattern;
 
 /// The name of the file.
@@ -130,7 +130,7 @@ impl WriteUp {
 
     /// Whether it is about this version of its engine.
     pub fn is_about(&self, version: &str) -> bool {
-        parse_version(version).is_some_and(|version| self.versions.matches(&version))
+        parse_version(version).is_some_and(|version| is_in(&self.versions, &version))
     }
 
     /// Whether its case is wrong as it says, under a name of these.
