@@ -287,6 +287,19 @@ fn operators_are_those_of_the_version_that_a_model_imports() {
     assert!(why(3, "uint8[2, 3] x", taken).contains("it is u8"));
 }
 
+/// By the bits of keys that are attributes: a zero among them leaves nothing open.
+#[test]
+fn a_key_of_zero_leaves_other_elements_decided() {
+    let text = "<ir_version: 8, opset_import: [\"\" : 18, \"ai.onnx.ml\" : 2]>\nm (float[3] x) => (y) { \
+                y = ai.onnx.ml.LabelEncoder<keys_floats = [0.0, 2.0], values_int64s = [4, 5], default_int64 = 7>(x) }\n";
+    let program = Program::from_text(text).expect("a text");
+    let model = specialise(&program, &Options::default()).expect("it is read").model;
+    let x = Tensor::from_f64_fn(&Type::new(DType::F32, [3]), |i| [1.5, 2.0, 3.0][i]);
+    let evaluated = interp::evaluate(&model, &[x], &interp::Profile::DECLARED, interp::Taps::Outputs);
+    let y = evaluated.expect("values").outputs.remove(0);
+    assert_eq!((y.tensor.to_i128s(), y.error), (vec![7, 5, 7], Vec::new()));
+}
+
 #[test]
 fn who_exported_maps_is_told_how_not_to() {
     let why = why("y = ai.onnx.ml.ZipMap<classlabels_int64s = [0, 1]>(x)");

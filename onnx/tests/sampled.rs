@@ -1,6 +1,9 @@
 //! RoiAlign and DeformConv, written out, take samples between elements as their texts say.
 
-use ir::{DType, Tensor, Type};
+use std::collections::BTreeMap;
+
+use interp::{Profile, Taps, evaluate};
+use ir::{DType, Datum, Tensor, Type};
 use onnxsmith_onnx::Error;
 use onnxsmith_onnx::import::{Imported, Options, specialise};
 use onnxsmith_onnx::program::Program;
@@ -91,6 +94,37 @@ fn an_infinity_is_nothing_to_samples_that_it_is_not_next_to() {
     });
     let y = interp::evaluate_plain(&model, &[x]).expect("values").remove(0).to_f64s();
     assert_eq!(y, [f64::INFINITY, 1.5 + 1.0 + 4.5 + 2.5, 22.0, 4.5 + 2.5 + 7.5 + 4.0]);
+}
+
+/// Where samples are taken may be computed, and is off by little in an implementation: by so little that the result is decided.
+#[test]
+fn places_that_are_computed_leave_the_result_decided() {
+    let x = Tensor::from_f64_fn(&Type::new(DType::F32, [1, 1, 4, 4]), |i| (i * i % 7) as f64);
+    let known = BTreeMap::from([("x".to_owned(), Datum::Tensor(x.clone()))]);
+    let evaluated = |nodes: &str| {
+        let text = format!(
+            "<ir_version: 10, opset_import: [\"\" : 19]>\nm (float[1, 1, 4, 4] x) => (y) {{ {nodes} }}\n"
+        );
+        let options = Options { known_inputs: &known, ..Options::default() };
+        let model =
+            specialise(&Program::from_text(&text).expect("a text"), &options).expect("it is read").model;
+        let evaluation = evaluate(&model, &[x.clone()], &Profile::DECLARED, Taps::Outputs).expect("values");
+        (evaluation.outputs[0].tensor.to_f64s(), evaluation.outputs[0].error.clone())
+    };
+    let kernel = "w = Constant<value = float[1, 1, 2, 2] {1.0, -2.0, 0.5, 1.0}>()";
+    let deformed = format!(
+        "{kernel} k = Constant<value = float[8, 1, 2, 2] {{{}}}>() c = Conv(x, k) o = Tanh(c) y = DeformConv(x, w, o)",
+        (0..32).map(|i| format!("{:?}", f64::from(i * 11 % 13 - 6) / 23.0)).collect::<Vec<_>>().join(", ")
+    );
+    let aligned = "a = Constant<value = float[1, 4] {0.3, 0.2, 0.7, 0.9}>() b = Exp(a) r = Mul(b, a) \
+                   i = Constant<value = int64[1] {0}>() y = RoiAlign<sampling_ratio = 2>(x, r, i)";
+    for nodes in [&deformed[..], aligned] {
+        let (values, errors) = evaluated(nodes);
+        for (value, error) in values.iter().zip(&errors) {
+            assert!(*error > 0.0 && *error < 1e-3, "{value} ± {error:e} of {nodes}");
+        }
+        assert_eq!(values.len(), errors.len());
+    }
 }
 
 #[test]

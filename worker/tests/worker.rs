@@ -356,6 +356,23 @@ fn what_runs_when_the_end_comes_is_ended_and_told() {
     assert_eq!((words(&[run("load")]), pool.has_cut()), (vec!["rejected"], false));
 }
 
+/// A fault in a used process is tried again in a fresh one. Where the end comes in between, nobody knows whose it was.
+#[test]
+fn a_fault_whose_repetition_is_cut_short_is_not_late() {
+    let pool = Pool::new(spec("echo"), limits()).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let run = |model: &str| {
+        let outputs = [Wanted::tensor("x", DType::F64)];
+        let model = Source::Message(model.as_bytes());
+        pool.run(&Case { model, level: "none", inputs: &[], outputs: &outputs }).expect("a worker starts")
+    };
+    run("load");
+    pool.end_at(Instant::now().checked_add(Duration::from_millis(500)));
+    let cut = run(&format!("once or hang {}", folder.path().join("it has run").display()));
+    assert_eq!(words(&[cut]), ["timeout"]);
+    assert!(pool.has_cut() && pool.late_faults().is_empty(), "{:?}", pool.late_faults());
+}
+
 #[test]
 fn cases_that_are_sent_together_share_a_process() {
     let mut worker = Worker::start(spec("echo"), limits()).unwrap();

@@ -152,6 +152,26 @@ fn sequences_that_are_shorter_than_there_are_keys_have_no_meaning() {
     assert!(is_defined(1, 2) && !is_defined(0, 2) && !is_defined(1, 3));
 }
 
+/// Where a sequence ends before the others, its new keys are put elsewhere, or those of another size come out.
+#[test]
+fn keys_and_values_of_shorter_sequences_have_none_either() {
+    let inputs = "float[2, 1, 2] q, float[2, 1, 1, 2] p, int32[2] l, int32 t";
+    let node = "y, k, v = ms.GroupQueryAttention<num_heads = 1, kv_num_heads = 1>(q, q, q, p, p, l, t)";
+    let model = read(inputs, "y, k, v", node, Unknown::Refuse).expect("it is read").model;
+    let undefined = |lengths: [i128; 2]| {
+        let past = reals(&[2, 1, 1, 2], &[0.; 4]);
+        let values = [reals(&[2, 1, 2], &[0.; 4]), past, integers(&[2], &lengths), integers(&[], &[2])];
+        let evaluation = evaluate(&model, &values, &Profile::DECLARED, Taps::Outputs).expect("values");
+        [0, 1, 2].map(|i| evaluation.outputs[i].undefined.len())
+    };
+    assert_eq!((undefined([1, 1]), undefined([1, 0])), ([0; 3], [2, 4, 4]));
+    let told = "l = Constant<value = int32[2] {1, 0}>() t = Constant<value = int32 {2}>()";
+    let inputs = "float[2, 1, 2] q, float[2, 1, 1, 2] p";
+    let outputs = "float[2, 1, 2] y, float[2, 1, 2, 2] k, float[2, 1, 2, 2] v";
+    let read = read(inputs, outputs, &format!("{told} {node}"), Unknown::StandIn).expect("it is read");
+    assert_eq!(read.unknown.len(), 1);
+}
+
 #[test]
 fn a_rotation_takes_places_from_one_on_or_each_its_own() {
     let tables = "c = Constant<value = float[3, 1] {1.0, 0.0, -1.0}>() s = Constant<value = float[3, 1] {0.0, 1.0, 0.0}>()";

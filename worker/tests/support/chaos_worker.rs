@@ -39,6 +39,12 @@ impl Engine for Echo {
         {
             std::process::exit(3);
         }
+        if let Some(file) = after("once or hang ", case.model.message()?) {
+            if std::fs::File::create_new(file).is_ok() {
+                std::process::exit(3);
+            }
+            sleep(FOR_EVER);
+        }
         match case.model.message()? {
             b"read" => assert_eq!(std::io::stdin().read(&mut [0; 16]).unwrap(), 0),
             b"load" => return Err(EngineError::Load("no such attribute".into())),
@@ -56,7 +62,12 @@ impl Engine for Echo {
 
 /// The file that a model `once FILE` names: such a model ends the process where the file is not there yet.
 fn once(model: &[u8]) -> Option<&str> {
-    std::str::from_utf8(model).ok()?.strip_prefix("once ")
+    after("once ", model).filter(|file| !file.starts_with("or hang "))
+}
+
+/// What stands in a model after some words.
+fn after<'m>(words: &str, model: &'m [u8]) -> Option<&'m str> {
+    std::str::from_utf8(model).ok()?.strip_prefix(words)
 }
 
 /// The misbehaviour that a model is named after.
