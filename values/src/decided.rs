@@ -46,6 +46,7 @@ mod tests {
             division: _,
             function: _,
             power: _,
+            library: _,
             // Compared below, or met by drawing anew.
             partial_sums: _,
             transforms_convolutions: _,
@@ -96,6 +97,9 @@ mod tests {
             let are_its =
                 liberties(profile).into_iter().zip(liberties(LEAST)).all(|(one, least)| least || !one);
             assert!(are_its && LEAST.partial_sums <= profile.partial_sums, "{}", profile.name);
+            let divides = |dtype| (LEAST.division)(dtype) >= (profile.division)(dtype);
+            let is_as_rough = LEAST.rounding >= profile.rounding && divides(ir::DType::F32);
+            assert!(is_as_rough, "{}", profile.name);
         }
     }
 }
