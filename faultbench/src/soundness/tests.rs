@@ -43,9 +43,11 @@ const fn wgsl(claimed: &Profile) -> Contract<'_> {
     Contract { kept: &Profile::WGSL, claimed }
 }
 
-/// What is granted, taken from the bounds and not from the implementations, and an operator that needs it. (The running variance
-/// is seen in an output that is rarely drawn; `interp/tests/soundness.rs` has it.)
-const TAKEN: [(&str, &str, Contract<'_>); 11] = [
+/// What is granted, taken from the bounds and not from the implementations, and an operator that needs it. The running variance
+/// is seen in an output that is rarely drawn; `interp/tests/soundness.rs` has it. Casts to either neighbour, the variance of one
+/// pass, powers by products or of integers and transformed convolutions are not seen in so few cases; `interp/tests/liberties` has them,
+/// and what is kept in wider formats between operators.
+const TAKEN: [(&str, &str, Contract<'_>); 15] = [
     ("half of the rounding", "Add", wgsl(&Profile { rounding: 0.5, ..Profile::WGSL })),
     ("half of the division", "Div", declared(&Profile { division: |_| 1.25, ..Profile::DECLARED })),
     (
@@ -68,6 +70,17 @@ const TAKEN: [(&str, &str, Contract<'_>); 11] = [
     ("NaN that loses", "ReduceMax", declared(&Profile { nan_may_lose: false, ..Profile::DECLARED })),
     ("the remainder by a formula", "Mod", wgsl(&Profile { remainder_by_formula: false, ..Profile::WGSL })),
     ("moderate divisors", "Reciprocal", wgsl(&Profile { moderate_divisors: false, ..Profile::WGSL })),
+    ("quotients by powers of two", "Div", wgsl(&Profile { scales_exactly: true, ..Profile::WGSL })),
+    ("positions in f32", "GridSample", declared(&Profile { narrows_positions: false, ..Profile::DECLARED })),
+    ("what is not finite", "Exp", wgsl(&Profile { nonfinite_is_indeterminate: false, ..Profile::WGSL })),
+    (
+        "the library",
+        "Sigmoid",
+        Contract {
+            kept: &Profile::WGSL_RUNTIME,
+            claimed: &Profile { library: None, ..Profile::WGSL_RUNTIME },
+        },
+    ),
 ];
 
 #[test]
