@@ -45,8 +45,8 @@ const fn wgsl(claimed: &Profile) -> Contract<'_> {
 
 /// What is granted, taken from the bounds and not from the implementations, and an operator that needs it. The running variance
 /// is seen in an output that is rarely drawn; `interp/tests/soundness.rs` has it. Casts to either neighbour, the variance of one
-/// pass, powers by products or of integers and transformed convolutions are not seen in so few cases; `interp/tests/liberties` has them,
-/// and what is kept in wider formats between operators.
+/// pass, powers by products or of integers and transformed convolutions are not seen in so few cases; of these `interp/tests` has the
+/// variance and the convolutions.
 const TAKEN: [(&str, &str, Contract<'_>); 15] = [
     ("half of the rounding", "Add", wgsl(&Profile { rounding: 0.5, ..Profile::WGSL })),
     ("half of the division", "Div", declared(&Profile { division: |_| 1.25, ..Profile::DECLARED })),
