@@ -181,6 +181,22 @@ pub struct WrongSize {
     pub given: u64,
 }
 
+/// What an engine gave is no tensor.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum WrongBytes {
+    /// There are too few or too many.
+    #[error(transparent)]
+    Size(#[from] WrongSize),
+    /// A truth value is neither 0 nor 1.
+    #[error("element {at} is the byte {byte}, and a truth value is 0 or 1")]
+    Truth {
+        /// The row-major position.
+        at: usize,
+        /// What it is.
+        byte: u8,
+    },
+}
+
 /// The number of elements does not fit the type.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("a tensor {ty} {}", misfit(ty, format!("has {} elements but {given} are given", ty.count())))]
@@ -280,6 +296,17 @@ impl Tensor {
         dispatch!(ty.dtype, T => build::<T>(ty, &bytes)).ok_or_else(wrong)
     }
 
+    /// What an engine gives as these bytes: as [`from_bytes`](Self::from_bytes), but that a truth value has to be 0 or 1. In a
+    /// model's data any other byte is true as well; of an engine it is what a mask of SIMD leaves, say.
+    pub fn answered(ty: &Type, bytes: &[u8]) -> Result<Self, WrongBytes> {
+        if ty.dtype == DType::Bool
+            && let Some(at) = bytes.iter().position(|&byte| byte > 1)
+        {
+            return Err(WrongBytes::Truth { at, byte: bytes[at] });
+        }
+        Ok(Self::from_bytes(ty, bytes)?)
+    }
+
     /// The elements in row-major order as little-endian bytes. Unused bits of the last byte are 0.
     pub fn to_bytes(&self) -> Vec<u8> {
         fn bytes<T: Element>(array: &ArrayD<T>) -> Vec<u8> {
@@ -377,6 +404,15 @@ mod tests {
     use super::*;
 
     /// Halfway between two numbers of the format once it is rounded to f32, but not before.
+    #[test]
+    fn an_engine_gives_truth_values_as_0_and_1() {
+        let ty = Type::new(DType::Bool, [3]);
+        assert_eq!(Tensor::answered(&ty, &[1, 0, 1]), Ok(Tensor::from_bytes(&ty, &[9, 0, 1]).unwrap()));
+        let wrong = Tensor::answered(&ty, &[1, 255, 0]).unwrap_err().to_string();
+        assert!(wrong.contains("element 1 is the byte 255"), "{wrong}");
+        assert!(Tensor::answered(&ty, &[1]).is_err());
+    }
+
     #[test]
     fn numbers_are_rounded_once() {
         for (dtype, place) in [(DType::F16, -11), (DType::BF16, -8)] {

@@ -428,7 +428,7 @@ pub fn read_values(
         let value = value.try_map(|Part { dtype, shape, bytes }| {
             let elements = read_blob(from, bytes, limit)?;
             limit -= bytes;
-            Tensor::from_bytes(&Type::new(dtype, shape), &elements)
+            Tensor::answered(&Type::new(dtype, shape), &elements)
                 .map_err(|e| FrameError::Malformed(format!("`{name}`: {e}")))
         })?;
         values.push((name, value));

@@ -267,5 +267,5 @@ fn tensor(name: &str, value: &DynValue) -> Result<Tensor, EngineError> {
         // SAFETY: a tensor on the CPU provider holds the elements of its type, contiguous, and outlives the slice.
         len => unsafe { std::slice::from_raw_parts(value.data_ptr().cast::<u8>(), len) },
     };
-    Tensor::from_bytes(&ty, bytes).map_err(|e| EngineError::Run(format!("output `{name}`: {e}")))
+    Tensor::answered(&ty, bytes).map_err(|e| EngineError::Run(format!("output `{name}`: {e}")))
 }
