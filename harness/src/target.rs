@@ -217,7 +217,8 @@ impl Target {
         self.confirm_unsupported(ran, None, &case)
     }
 
-    /// Runs a case on several levels of one engine, one after the other. Once it hangs at one, the others get half the time.
+    /// Runs a case on several levels of one engine, one after the other, all in the manner of the first. Where they are asked
+    /// as usual and one hangs, those after it get as much time as is enough (`hurry::enough`).
     pub fn run_all(
         levels: &[Self],
         onnx: &[u8],
@@ -262,10 +263,14 @@ impl Target {
     /// Asks about several cases at once.
     fn ask_all(&self, cases: &[worker::Case<'_>]) -> Result<Vec<Run>, worker::WorkerError> {
         Ok(match &*self.host {
-            Host::Workers(pool) => {
-                let time = if let Manner::Briefly = self.manner { enough(pool) } else { pool.timeout() };
-                pool.run_all_within(time, cases, enough(pool))?
-            }
+            Host::Workers(pool) => match &self.manner {
+                Manner::Usually => pool.run_all_within(pool.timeout(), cases, enough(pool))?,
+                Manner::Briefly => pool.run_all_within(enough(pool), cases, enough(pool))?,
+                // A case that is known to hang must not be sent with others.
+                Manner::InAHurry(_) | Manner::Afresh(_) => {
+                    return cases.iter().map(|case| self.ask(case)).collect();
+                }
+            },
             Host::Here(here, _) => cases.iter().map(|case| run_here(here, case)).collect(),
         })
     }
