@@ -206,7 +206,8 @@ fn leeway(set: &DataSet) -> Tolerance {
     Tolerance { relative: if is_long { 1e-14 } else { 1e-6 }, absolute: 0.0 }
 }
 
-/// What is found is the finding if that says so of its name, in whichever form.
+/// The standing of a finding whose case shows bugs. The finding shows if it names the signature of one of them, the
+/// present or the former one.
 fn wrong(finding: &WriteUp, first: &NamedFinding, behind: &[NamedFinding]) -> (Standing, String) {
     let found: Vec<&Finding> = std::iter::once(first).chain(behind).map(|found| &found.finding).collect();
     named(finding, &found)
@@ -219,7 +220,8 @@ fn named(finding: &WriteUp, found: &[&Finding]) -> (Standing, String) {
     (if is_shown { Standing::Shown } else { Standing::Changed }, name)
 }
 
-/// What it means that there is no bug. That an engine lacks what the text allows is what a limitation says.
+/// The standing of a finding whose case shows no bug. A limitation shows in an engine that says that it lacks
+/// something: that is what was written up.
 fn unshown(finding: &WriteUp, verdict: &Verdict) -> (Standing, String) {
     match verdict {
         Verdict::Incomparable(why @ Why::Unsupported(_)) if finding.judgement == Judgement::Limitation => {

@@ -135,8 +135,9 @@ impl Group {
     }
 }
 
-/// How well a signature stands for its group, the best first. What is new of a cause is what it is shown by, a fault tells more than what
-/// follows from it, and what is small more than what is large.
+/// How well a signature stands for its group: the best has the least key. A signature that is not known goes before a
+/// known one, one with a saved case before one without, a fault before what follows from it, an operator alone before
+/// one in context, and a case with few nodes before a larger one.
 fn telling(cluster: &Cluster) -> impl Ord + use<> {
     let Cluster { known, smallest, example, signature, .. } = cluster;
     let is_alone = example.culprit.as_ref().map(|culprit| culprit.alone);

@@ -78,7 +78,7 @@ impl Fault {
         }
     }
 
-    /// Whether it is one under a profile, which may grant what it does.
+    /// Whether it counts as a fault under an accuracy profile. The profile may grant what it does.
     pub(crate) fn is_fault_under(&self, profile: &Profile) -> bool {
         catalogue::granted(self.name()).iter().all(|granting| granting.name != profile.name)
     }

@@ -1,4 +1,4 @@
-//! If: some nodes are one side of a branch, and the other side gives something else of the same dtypes, which may have
+//! If: some nodes become one side of a branch. The other side gives other values of the same dtypes, which may have
 //! other shapes.
 
 use ir::{Choices, Type};
@@ -9,10 +9,10 @@ use rand::seq::IndexedRandom;
 use crate::draft::Draft;
 use crate::segment::{BodyOutput, any, body, cut, holding, own_constants, port, truth};
 
-/// The share of what the other side gives that has another shape.
+/// The share of the other side's values that have another shape.
 const RESHAPED: f64 = 0.4;
 
-/// The most axes of a shape that is drawn for it.
+/// The most axes of a shape that is drawn for such a value.
 const MOST_AXES: usize = 4;
 
 /// Puts some nodes into a branch.
@@ -46,8 +46,9 @@ pub(crate) fn write(mut draft: Draft, choices: &mut Choices) -> Option<Draft> {
     Some(draft)
 }
 
-/// The type of what the other side gives in place of a value. Of a value that may get another shape no shape is said,
-/// and so the outputs of the model keep theirs.
+/// The type of the value that the other side gives in place of `given`. If it may have another shape, nothing is
+/// declared of the shape of the result; so outputs of the model, which must be declared, keep their shapes on both
+/// sides.
 fn other_type(draft: &mut Draft, at: usize, given: &BodyOutput, choices: &mut Choices) -> Type {
     let is_output = draft.body().outputs.iter().any(|port| port.value == given.outside);
     if is_output || !choices.random_bool(RESHAPED) {

@@ -1,8 +1,8 @@
 //! Nodes that compute numbers from shapes, as exporters write them.
 //!
-//! A number is a size of a value that is there, or follows from such sizes by arithmetic; where none fits, it is a constant. The
-//! numbers of a list are put one behind the other, and may go through another dtype on their way. All of it is exact: int64,
-//! int32, and floats that hold the number.
+//! A number is the size of an axis of a value that is there, or follows from such sizes by arithmetic. If neither is
+//! found, it is a constant. The numbers of a list are concatenated, and may be cast to another dtype and back. All of
+//! it is exact: int64, int32, and floats that hold the number.
 
 use ir::format::FloatFormat;
 use ir::{Choices, DType, Type};
@@ -56,7 +56,7 @@ impl<'d> Chain<'d> {
         self.nodes
     }
 
-    /// A truth value that is this, without an axis: a size compared with a number.
+    /// A truth value without an axis, computed to be `is`: a size compared with a number.
     pub(crate) fn compared(mut self, is: bool) -> (ValueId, Vec<Node>) {
         let number = self.choices.random_range(0..=NEAR);
         let (left, right) = match (self.choices.random_range(0..3), is) {
@@ -94,7 +94,7 @@ impl<'d> Chain<'d> {
         self.apply(op_type, &operands, int64(&[]))
     }
 
-    /// A way to a number, the plain ones first.
+    /// A way to compute a number. Plain ways are preferred.
     fn way(&mut self, number: i64) -> Option<Way> {
         let sizes: Vec<Size> = self.sizes();
         let is: Vec<Way> = sizes.iter().filter(|s| s.is == number).map(|&s| Way::Is(s)).collect();
@@ -174,7 +174,7 @@ impl<'d> Chain<'d> {
         let mut is_computed = false;
         for (i, &number) in numbers.iter().enumerate() {
             let is_last = i + 1 == numbers.len();
-            // One at least is computed, where that can be.
+            // At least one number is computed, if there is a value to compute it from.
             let stays = self.choices.random_bool(0.3) && (is_computed || !is_last);
             if stays || self.sources.is_empty() {
                 known.push(number);
@@ -200,7 +200,7 @@ impl<'d> Chain<'d> {
         }
     }
 
-    /// A value that has these numbers among its sizes, in this order, and from which axis on.
+    /// A value whose shape contains these numbers in a row, and the axis at which they begin.
     fn run(&mut self, numbers: &[i64]) -> Option<(ValueId, usize)> {
         let runs = |(value, ty): &(ValueId, Type)| {
             let starts = ty.shape.windows(numbers.len()).enumerate().filter(|(_, sizes)| *sizes == numbers);
@@ -233,7 +233,7 @@ impl<'d> Chain<'d> {
         }
     }
 
-    /// The numbers through another dtype and back, in some cases.
+    /// In some cases, casts numbers to another dtype and back.
     pub(crate) fn detour(&mut self, value: ValueId, numbers: &[i64]) -> ValueId {
         let is_small = numbers.iter().all(|n| n.unsigned_abs() <= FloatFormat::F32.whole());
         if !is_small || !self.choices.random_bool(0.2) {

@@ -1,4 +1,4 @@
-//! Coincidences: what is equal is one thing or several, and what is constant is computed. Optimisers look for such, and
+//! Coincidences: equal values are one value or several, and constants are computed. Optimisers look for these, and
 //! merge, split and fold them.
 
 use std::collections::BTreeMap;
@@ -11,7 +11,7 @@ use rand::seq::{IndexedRandom, SliceRandom};
 use crate::draft::{Draft, parameters, spec};
 use crate::segment::rename;
 
-/// One initializer in the places of several that are equal.
+/// Puts one initializer in the place of several that are equal.
 pub(crate) fn shared(mut draft: Draft, _: &mut Choices) -> Option<Draft> {
     let mut first: Vec<(Tensor, ValueId)> = Vec::new();
     let mut instead = BTreeMap::new();
@@ -37,8 +37,8 @@ pub(crate) fn shared(mut draft: Draft, _: &mut Choices) -> Option<Draft> {
     Some(draft)
 }
 
-/// A node twice, where its value is used more than once: some uses are of one, some of the other. An output of the
-/// model stays that of the first.
+/// Writes a node twice whose result is used more than once: some uses read the first node, some the second. Outputs of
+/// the model stay with the first.
 pub(crate) fn twice(mut draft: Draft, choices: &mut Choices) -> Option<Draft> {
     let fit = |node: &Node| {
         let mut outputs = node.outputs.iter().flatten();
@@ -56,7 +56,7 @@ pub(crate) fn twice(mut draft: Draft, choices: &mut Choices) -> Option<Draft> {
     }
     copy.rest.name = copy.rest.name.map(|name| format!("{name}_again"));
     copy.outputs.iter_mut().flatten().for_each(|value| *value = instead[value]);
-    // One use of the two at least, and one at most where only one is not the model's.
+    // At least one user reads the copy. Outputs of the model are no users.
     let users: Vec<usize> = (at + 1..draft.body().nodes.len())
         .filter(|&user| {
             draft.body().nodes[user].inputs.iter().flatten().any(|value| instead.contains_key(value))
@@ -74,7 +74,7 @@ pub(crate) fn twice(mut draft: Draft, choices: &mut Choices) -> Option<Draft> {
     Some(draft)
 }
 
-/// Some constants are made of others, by operators that move elements.
+/// Computes some constants from others, by operators that move elements.
 pub(crate) fn made(mut draft: Draft, choices: &mut Choices) -> Option<Draft> {
     let is_parameter = |value: ValueId| {
         draft.body().nodes.iter().any(|node| {
@@ -103,7 +103,7 @@ pub(crate) fn made(mut draft: Draft, choices: &mut Choices) -> Option<Draft> {
 /// Nodes that make a constant of others.
 fn make(draft: &mut Draft, value: ValueId, tensor: &Tensor, choices: &mut Choices) -> Option<Vec<Node>> {
     let (ty, opset) = (tensor.ty(), draft.opset);
-    // Which NaN it is would be lost on the way.
+    // The bits of a NaN could be lost on the way.
     if ty.dtype.is_float() && tensor.to_f64s().iter().any(|x| x.is_nan()) {
         return None;
     }
@@ -158,7 +158,7 @@ fn rows(tensor: &Tensor, from: i64, to: i64) -> Tensor {
     picked(tensor, &ty, |place| place + (from * row) as usize)
 }
 
-/// The tensor that Transpose with this permutation makes into this one.
+/// The tensor from which a Transpose with this permutation makes this one.
 fn turned(tensor: &Tensor, perm: &[usize]) -> Tensor {
     let to = tensor.ty();
     let mut from = to.clone();

@@ -1,4 +1,4 @@
-//! Parameters that are computed from shapes: what is an attribute here, and in ONNX an operand.
+//! Parameters that are computed from shapes. A parameter is an attribute in our models, and an operand in ONNX.
 
 use ir::Choices;
 use rand::RngExt;
@@ -13,7 +13,7 @@ const MOST: usize = 3;
 /// How long a list may be that is computed.
 const LONGEST: usize = 8;
 
-/// The share of constant operands that are no parameters and are computed too: indices, operands of arithmetic.
+/// The share of other constant operands that are computed too: indices, and operands of arithmetic.
 const OPERANDS: f64 = 0.2;
 
 /// Computes some parameters.
@@ -21,7 +21,7 @@ pub(crate) fn write(mut draft: Draft, choices: &mut Choices) -> Option<Draft> {
     let mut places = places(&draft, choices);
     places.shuffle(choices);
     places.truncate(choices.random_range(1..=MOST));
-    // From the last to the first, so that positions hold.
+    // From the last to the first, so that the positions of those before stay the same.
     places.sort_unstable_by(|one, other| other.cmp(one));
     let (mut is_new, mut put) = (false, (usize::MAX, 0));
     for (node, slot) in places {

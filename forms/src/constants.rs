@@ -1,5 +1,5 @@
-//! Constants in the other places that ONNX has for them: a Constant node, an input, the default of an input, in place
-//! of another default.
+//! Constants in the other places that ONNX has for them: in a Constant node, as an input, as the default of an input,
+//! or as an input that overrides another default.
 
 use ir::{Choices, DType, Tensor};
 use onnx::external::External;
@@ -11,10 +11,11 @@ use rand::RngExt;
 
 use crate::draft::{Draft, parameters, unnamed};
 
-/// The share of constants that change their place, beside one that does for sure.
+/// The share of constants that change their place. One always does.
 const SHARE: f64 = 0.4;
 
-/// Some initializers as Constant nodes, each somewhere before its first use. Those of a body are such in it.
+/// Writes some initializers as Constant nodes, each somewhere before its first use. Initializers of a body become nodes
+/// at the beginning of that body.
 pub(crate) fn nodes(mut draft: Draft, choices: &mut Choices) -> Option<Draft> {
     let of_main = chosen(&draft, choices, |_, _| true);
     let mut is_new = of_main.is_some();
@@ -34,7 +35,7 @@ pub(crate) fn nodes(mut draft: Draft, choices: &mut Choices) -> Option<Draft> {
     is_new.then_some(draft)
 }
 
-/// Some initializers of a body, and of those in it, as Constant nodes at its beginning; gives whether there are some.
+/// Writes some initializers of a body, and of the bodies in it, as Constant nodes. Tells whether there are some.
 fn in_body(body: &mut Body, draft: &Draft, choices: &mut Choices) -> Option<bool> {
     let (moved, kept): (Vec<Initializer>, Vec<Initializer>) =
         std::mem::take(&mut body.initializers).into_iter().partition(|_| choices.random_bool(SHARE));
@@ -64,7 +65,7 @@ fn constant(name: &str, value: ValueId, tensor: &Tensor, choices: &mut Choices) 
 /// Some initializers as inputs.
 pub(crate) fn inputs(mut draft: Draft, choices: &mut Choices) -> Option<Draft> {
     let is_rare = choices.random_bool(0.7);
-    // Parameters that only a run tells are rare in the world, and ask more of a runtime than all else.
+    // Parameters that are known only when the model runs are rare, and ask more of a runtime than all else.
     for value in chosen(&draft, choices, |draft, value| !is_rare || !is_parameter(draft, value))? {
         let tensor = draft.tensor(value)?;
         draft.body_mut().initializers.retain(|i| i.value != value);
@@ -73,7 +74,7 @@ pub(crate) fn inputs(mut draft: Draft, choices: &mut Choices) -> Option<Draft> {
     Some(draft)
 }
 
-/// Some initializers that are the defaults of inputs as well. Nothing is given for these.
+/// Makes some initializers the defaults of inputs. No values are given for these inputs.
 pub(crate) fn defaults(mut draft: Draft, choices: &mut Choices) -> Option<Draft> {
     for value in chosen(&draft, choices, |draft, value| !is_parameter(draft, value))? {
         let declared = unnamed(draft.ty(value)?);
@@ -82,8 +83,9 @@ pub(crate) fn defaults(mut draft: Draft, choices: &mut Choices) -> Option<Draft>
     Some(draft)
 }
 
-/// Some initializers as inputs that have another default, which nobody reads: what comes in takes its place. Not of int64,
-/// which sizes and indices are computed from: ONNX's shape inference does read those, and no checker takes a model then.
+/// Makes some initializers inputs with another default, which nobody reads: the value that comes in takes its place.
+/// None of int64, from which sizes and indices are computed: ONNX's shape inference does read such defaults, and no
+/// checker takes the model then.
 pub(crate) fn overridden(mut draft: Draft, choices: &mut Choices) -> Option<Draft> {
     let is_size = |draft: &Draft, value| draft.ty(value).is_none_or(|ty| ty.dtype == DType::I64);
     let is_fit = |draft: &Draft, value| !is_parameter(draft, value) && !is_size(draft, value);
@@ -97,8 +99,8 @@ pub(crate) fn overridden(mut draft: Draft, choices: &mut Choices) -> Option<Draf
     Some(draft)
 }
 
-/// Another tensor of the same type, if its elements can be others: in the opposite order, as what stands in an index or
-/// a scale may stand there too, or else another number throughout.
+/// Another tensor of the same type, if there is one. The elements are in the opposite order if that makes a difference:
+/// what may stand in an index or a scale stays so. Otherwise all are another number.
 fn other(tensor: &Tensor) -> Tensor {
     let ty = tensor.ty();
     let is_float = ty.dtype.is_float();
@@ -119,7 +121,7 @@ fn other(tensor: &Tensor) -> Tensor {
     }
 }
 
-/// Some of the initializers that are fit, at least one of them.
+/// Draws some of the initializers that are fit, at least one.
 fn chosen(
     draft: &Draft,
     choices: &mut Choices,
@@ -136,7 +138,7 @@ fn chosen(
     Some(each.map(|(_, &value)| value).collect())
 }
 
-/// Whether a value is an operand that is an attribute here.
+/// Whether a value is an operand in ONNX that is an attribute in our models.
 fn is_parameter(draft: &Draft, value: ValueId) -> bool {
     draft.body().nodes.iter().any(|node| {
         parameters(node, draft.opset)
@@ -145,7 +147,7 @@ fn is_parameter(draft: &Draft, value: ValueId) -> bool {
     })
 }
 
-/// The attribute of a Constant node for a tensor: one of those that can hold it.
+/// The attribute of a Constant node that holds a tensor, one of several that can.
 fn attribute(tensor: &Tensor, choices: &mut Choices) -> AttributeProto {
     let of = |name: &str, kind: AttributeType| AttributeProto {
         name: Some(name.to_owned()),

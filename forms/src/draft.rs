@@ -12,7 +12,7 @@ use onnx::{names, tensor};
 use ops::operator::Batch;
 use ops::{Model, Operator, Spec};
 
-/// A program on its way. It computes what the model does that it was made of.
+/// A program on its way. It computes what the model computes that it was made from.
 #[derive(Clone, Debug)]
 pub struct Draft {
     /// The program.
@@ -28,7 +28,7 @@ pub struct Draft {
 }
 
 impl Draft {
-    /// The model as it is; `None` where it cannot be written.
+    /// The draft of a model, without any form; `None` if the model cannot be written.
     pub fn of(model: &Model, inputs: &[(String, Tensor)]) -> Option<Self> {
         let program = Program::read(export(model).ok()?).ok()?;
         let body = &program.main.body;
@@ -44,7 +44,7 @@ impl Draft {
         Some(Self { program, inputs: inputs.to_vec(), opset: model.opset, types, apart })
     }
 
-    /// The draft with another message of its program, whose values have the types of those of their names.
+    /// The draft with its program read from another message. Values keep their types by name.
     pub(crate) fn reread(mut self, model: ModelProto) -> Option<Self> {
         let named = |(value, ty): (&ValueId, &Type)| (self.program.main.name(*value).to_owned(), ty.clone());
         let named: BTreeMap<String, Type> = self.types.iter().map(named).collect();
@@ -55,9 +55,9 @@ impl Draft {
         Some(self)
     }
 
-    /// Whether a node makes each slice of its output along the first axis of a slice of its first operand. What another
-    /// form has put in the place of such a node does not count: a node that picks a result out of what a loop piles up
-    /// may look like it.
+    /// Whether each slice of a node's output along the first axis depends on the same slice of its first operand alone.
+    /// A node that another form has put there does not count, although it may look like one: a node that picks a result
+    /// out of the stacked results of a loop, say.
     pub(crate) fn is_apart(&self, node: &Node) -> bool {
         self.apart.contains(node.rest.name())
     }
@@ -76,7 +76,7 @@ impl Draft {
         self.types.get(&value)
     }
 
-    /// A new value of a type, of this name or one made from it.
+    /// A new value of a type. Its name is this one, or made from it.
     pub(crate) fn fresh(&mut self, name: &str, ty: Type) -> ValueId {
         let value = self.program.main.fresh(name);
         self.types.insert(value, ty);
@@ -102,7 +102,7 @@ impl Draft {
         self.constant(name, &int64(&[], &[number]))
     }
 
-    /// An initializer that is no default of an input.
+    /// The tensor of an initializer that is not the default of an input.
     pub(crate) fn initializer(&self, value: ValueId) -> Option<&TensorProto> {
         let is_input = self.body().inputs.iter().any(|port| port.value == value);
         let found = self.body().initializers.iter().find(|i| i.value == value).filter(|_| !is_input);
@@ -189,7 +189,7 @@ pub(crate) fn int64(shape: &[i64], numbers: &[i64]) -> Tensor {
     Tensor::from_i128_fn(&Type::new(DType::I64, shape.to_vec()), |i| i128::from(numbers[i]))
 }
 
-/// What is said of a type, without a name.
+/// The declaration of a type, without a name.
 pub(crate) fn unnamed(ty: &Type) -> onnx::proto::ValueInfoProto {
     onnx::proto::ValueInfoProto { name: None, ..value_info("", ty) }
 }
@@ -199,7 +199,7 @@ pub(crate) fn spec(node: &Node) -> Option<&'static Spec> {
     ops::find(node.rest.op_type()).filter(|_| node.rest.domain().is_empty())
 }
 
-/// The operands of a node that are attributes here, by slot.
+/// The operands of a node that are attributes in our models, by slot.
 pub(crate) fn parameters(node: &Node, opset: u32) -> Vec<(usize, &'static str)> {
     let slots = spec(node).map(|spec| names::static_slots(spec, opset)).unwrap_or_default();
     slots.into_iter().map(|(slot, name, _)| (slot, name)).collect()

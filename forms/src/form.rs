@@ -27,21 +27,21 @@ pub struct Form {
     pub write: Rewriting,
 }
 
-/// A rewriting: the draft with a form, which computes the same.
+/// A rewriting: it brings a form into a draft, which computes the same afterwards.
 pub type Rewriting = fn(Draft, &mut Choices) -> Option<Draft>;
 
-/// The form that takes an engine where a value that comes in takes the place of a default.
+/// The form that needs an engine in which the value of an input takes the place of its default.
 pub const OVERRIDDEN_DEFAULT: &str = "overridden default";
 
-/// The form that takes an engine that has functions.
+/// The form that needs an engine that has functions.
 pub const FUNCTION: &str = function::NAME;
 
-/// The forms that put nodes into a body, by the operator that has it. An engine may lack that operator.
+/// The forms that put nodes into a body, by the operator that holds it. An engine may lack that operator.
 pub const WITH_BODIES: [&str; 3] = ["If", "Loop", "Scan"];
 
-/// All forms, in the order in which they come in: parameters before the constants that they are, bodies
-/// inside each other, and then what is said of types, because it depends on all else. What tensors are stored as, and
-/// names, depend on nothing.
+/// All forms, in the order in which they are written: computed parameters before constants change their places, bodies
+/// inside each other, and then the declared types, because they depend on all else. How tensors are stored, and names,
+/// depend on nothing.
 pub const FORMS: [Form; 19] = [
     Form {
         name: "spelled parameter",
@@ -175,7 +175,7 @@ pub struct WrittenProgram {
     pub forms: Vec<&'static str>,
 }
 
-/// The form of a program with an operator that is written out where it is read.
+/// The form of a program with a composite operator, one that import writes out in others.
 pub const COMPOSITE: &str = "composite";
 
 /// Whether a model gets forms.
@@ -183,7 +183,7 @@ fn is_formed(forms: &Forms, stream: Stream) -> bool {
     !forms.each.is_empty() && stream.rng().random_bool(forms.share.clamp(0.0, 1.0))
 }
 
-/// The choices of a form, where a model that gets forms is meant to have this one.
+/// The choices of a form, if a model that gets forms is meant to have it.
 fn choices(form: &str, forms: &Forms, stream: Stream) -> Option<Choices> {
     let mut choices = stream.child(form).rng();
     let share = forms.each.get(form).copied().unwrap_or(0.0).clamp(0.0, 1.0);

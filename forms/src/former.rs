@@ -1,5 +1,5 @@
-//! An opset before 13, as models have it that were exported years ago: axes, splits and counts are attributes, and what
-//! came later is not there.
+//! An opset before 13, as in models that were exported years ago: axes, splits and counts are attributes, and later
+//! features are missing.
 
 mod words;
 
@@ -32,10 +32,11 @@ const FIRST: u32 = *ir::graph::OPSETS.start();
 /// The form's name.
 pub(crate) const NAME: &str = "former opset";
 
-/// The operators whose scale and zero point were scalars. Of a list of one number, which means the same since, nothing was said.
+/// The operators whose scale and zero point had to be scalars. A list of one number means the same today; then it was
+/// not defined.
 const SCALES: [&str; 2] = ["DequantizeLinear", "QuantizeLinear"];
 
-/// The first opset whose text says of operators what an axis below 0 is, and in which the sides of a branch may give other shapes.
+/// The first opset that defines negative axes, and in which the sides of a branch may give other shapes.
 const FROM_THE_END: u32 = 11;
 
 /// The share of models that are drawn for an opset before 13, among those that may be written in one.
@@ -44,11 +45,12 @@ const DRAWN: f64 = 0.17;
 /// The dtypes that most operators took and gave.
 const WANTED: DTypes = DTypes::of(&[DType::F16, DType::F32, DType::F64, DType::Bool]);
 
-/// The least probability that a placeholder is a constant in these models: what were attributes, as the bounds of Clip, must be one.
+/// The least probability that a placeholder is a constant in these models: a parameter that was an attribute, such as a
+/// bound of Clip, must be one.
 const CONSTANT: f64 = 0.6;
 
-/// The settings for a model of operators that an opset before 13 has, in a share of draws: of all those of today, only few graphs can be
-/// written so. None for a model that is not to be written so, with the stream of its forms.
+/// In a share of draws, the settings for a model of operators that an opset before 13 has: of graphs of all of today's
+/// operators, few can be written so. `None` for the other models. `stream` is that of the model's forms.
 pub fn draw(settings: &Settings, stream: Stream, forms: Stream) -> Option<Settings> {
     let mut rng = stream.rng();
     let is_meant = is_meant(NAME, &settings.forms, forms);
@@ -64,10 +66,10 @@ pub fn draw(settings: &Settings, stream: Stream, forms: Stream) -> Option<Settin
     (!former.opsets().is_empty()).then_some(former)
 }
 
-/// The program in one of the opsets in which it can mean the same: the oldest of them in half of all draws.
+/// Writes the program in one of the opsets in which it can mean the same, in half of the draws the oldest of them.
 #[allow(clippy::needless_pass_by_value, reason = "it is one of the rewritings, which take a draft")]
 pub(crate) fn write(draft: Draft, choices: &mut Choices) -> Option<Draft> {
-    // What functions hold has opsets of its own.
+    // Functions have opsets of their own.
     if !draft.program.functions.is_empty() {
         return None;
     }
@@ -100,7 +102,7 @@ impl<'d> Today<'d> {
         Self { draft, numbers }
     }
 
-    /// As it is written in an opset, where that means the same.
+    /// The program as it is written in an opset; `None` if it does not mean the same there.
     fn written_in(&self, opset: u32, choices: &mut Choices) -> Option<Draft> {
         let mut today = self.draft.clone();
         let nodes = std::mem::take(&mut today.body_mut().nodes);
@@ -123,12 +125,12 @@ impl<'d> Today<'d> {
         is_same(&lead(&today)?, &lead(&former)?).then_some(former)
     }
 
-    /// Whether a value was there before, and nothing read it.
+    /// Whether a value was in the program before, and nothing reads it now.
     fn is_unread(&self, value: ValueId) -> bool {
         value.index() < self.draft.program.main.values() && self.draft.uses(value) == 0
     }
 
-    /// Writes the nodes of a body as they are written in an opset; `None` where one cannot be.
+    /// Rewrites the nodes of a body for an opset; `None` if one of them cannot be written there.
     fn respell(&self, body: &mut Body, opset: u32) -> Option<()> {
         for node in &mut body.nodes {
             if !node.rest.domain().is_empty() {
@@ -143,7 +145,7 @@ impl<'d> Today<'d> {
             if SCALES.contains(&schema.name) && !node.inputs.iter().skip(1).flatten().all(is_scalar) {
                 return None;
             }
-            // Whether what came later says anything, whoever reads the model tells.
+            // Later attributes may make no difference: that shows when the model is read again.
             let is_known = |name: &str| schema.attributes.iter().any(|attribute| attribute.name == name);
             node.attributes.retain(|attribute| is_known(attribute.rest.name()));
             if opset < FROM_THE_END && (counts_from_the_end(node) || self.has_two_shapes(node)) {
@@ -157,15 +159,15 @@ impl<'d> Today<'d> {
         Some(())
     }
 
-    /// Whether a definition of Constant gives what a node does: before opset 9 it gave floats alone.
+    /// Whether a definition of Constant can give a node's result: before opset 9 it gave floats only.
     fn gives(&self, node: &Node, schema: &Schema) -> bool {
         let value = node.outputs.first().copied().flatten();
         let ty = value.and_then(|value| self.draft.ty(value));
         ty.zip(schema.outputs.first()).is_some_and(|(ty, output)| output.dtypes.contains(ty.dtype))
     }
 
-    /// Whether a node is a branch whose sides give other types. Before opset 11 what they give "must be of the same
-    /// shape and same data type".
+    /// Whether a node is a branch whose sides give different types. Before opset 11 they "must be of the same shape and
+    /// same data type".
     fn has_two_shapes(&self, node: &Node) -> bool {
         let types =
             |body: &Body| body.outputs.iter().map(|port| self.draft.ty(port.value)).collect::<Vec<_>>();
@@ -182,7 +184,7 @@ impl<'d> Today<'d> {
             if matches!(place, Place::List(_) | Place::Scalar(_) | Place::Single(_)) {
                 continue;
             }
-            // Whether it says anything but what held without it, whoever reads the model tells.
+            // It may say nothing but what held without it: that shows when the model is read again.
             if place == Place::Absent {
                 node.inputs.truncate(slot);
                 continue;
@@ -200,7 +202,7 @@ impl<'d> Today<'d> {
     }
 }
 
-/// Every initializer of a body and those in it.
+/// Visits every initializer of a body and of the bodies in it.
 fn each_initializer(body: &Body, visit: &mut dyn FnMut(&Initializer)) {
     body.initializers.iter().for_each(&mut *visit);
     let held = body.nodes.iter().flat_map(Node::bodies);
@@ -251,7 +253,7 @@ type Port = (usize, u32);
 struct Computed<'m>(Vec<(&'m NodeKind<Op>, Vec<Option<Port>>)>);
 
 impl<'m> Computed<'m> {
-    /// What the outputs of a graph are, by name.
+    /// How the outputs of a graph are computed, by name.
     fn outputs(&mut self, graph: &'m Graph) -> Vec<(&'m str, Port)> {
         let mut places: Vec<usize> = Vec::new();
         for (_, node) in graph.iter() {

@@ -1,9 +1,9 @@
-//! A function of the model's own: some nodes are its body, and calls stand in their place.
+//! A function of the model's own: some nodes become its body, and calls take their place.
 //!
-//! What exporters make of modules and of what they write in other operators: attributes of nodes are attributes of the
-//! function, which calls give or leave to a default; nodes that are alike are calls of one function; a function calls
-//! another one; it has a parameter that calls leave out, an overload, or an opset of its own. Functions have names in
-//! place of types, so this works on messages.
+//! Exporters write modules so, and operators that they write in others. What they do is done here. Attributes of nodes
+//! are attributes of the function, which calls give or leave to a default. Nodes that are alike are calls of one
+//! function. A function calls another one. It has a parameter that calls leave out, an overload, or an opset of its
+//! own. Functions name values without their types, so this works on messages.
 
 mod lifted;
 mod names;
@@ -25,13 +25,13 @@ use names::{Names, each, each_use, names_defined, names_used};
 /// The form's name.
 pub(crate) const NAME: &str = "function";
 
-/// The most nodes of a body, before some of them become one of another function.
+/// The most nodes of a function's body, before some of them move on into another function.
 const LONGEST: usize = 4;
 
 /// The most calls of a function.
 const MOST_CALLS: usize = 3;
 
-/// The share of functions of nodes that are alike, where there are some.
+/// The share of functions that are made of nodes that are alike, where there are such nodes.
 const ALIKE: f64 = 0.7;
 
 /// The share of functions that call another one.
@@ -40,10 +40,10 @@ const NESTED: f64 = 0.35;
 /// The domains of functions, as exporters and people name them.
 const DOMAINS: [&str; 3] = ["local", "pkg.torch.2.8.0", "this.model"];
 
-/// Where some nodes of a list stand that become the body of a function, and where nodes that are alike do.
+/// The nodes of a list that become the body of a function, and those that are like them.
 struct Runs {
     length: usize,
-    /// The first of each, in order.
+    /// The place of the first node of each run, in order.
     starts: Vec<usize>,
 }
 
@@ -75,7 +75,7 @@ fn opset(domain: &str, version: i64) -> OperatorSetIdProto {
     OperatorSetIdProto { domain: Some(domain.to_owned()), version: Some(version) }
 }
 
-/// Nodes for a function: a few that stand one behind the other, or several that are alike.
+/// Nodes for a function: a few in a row, or several that are alike.
 fn chosen(nodes: &[NodeProto], choices: &mut Choices) -> Option<Runs> {
     let mut alike: Vec<Vec<usize>> = Vec::new();
     for (at, node) in nodes.iter().enumerate().filter(|(_, node)| is_fit(node)) {
@@ -98,16 +98,17 @@ fn chosen(nodes: &[NodeProto], choices: &mut Choices) -> Option<Runs> {
     Some(Runs { length: choices.random_range(1..=LONGEST.min(fit)), starts: vec![start] })
 }
 
-/// Whether a node may stand in a function: constants are no calls, and an output of the model may not be known to nobody.
+/// Whether a node may stand in a function. Constants may not, as they are no calls, nor may a node none of whose
+/// outputs has a name.
 fn is_fit(node: &NodeProto) -> bool {
     node.op_type() != "Constant" && node.output.iter().any(|output| !output.is_empty())
 }
 
-/// Whether two nodes are the same but for what they take and give, and the values of attributes.
+/// Whether two nodes differ at most in the names of their operands and results, and in the values of attributes.
 fn are_alike(one: &NodeProto, other: &NodeProto) -> bool {
     let called =
         |node: &NodeProto| (node.op_type().to_owned(), node.domain().to_owned(), node.overload().to_owned());
-    // Which are left out, and which are the same as an earlier one.
+    // Which names are left out, and which repeat an earlier one.
     let there = |names: &[String]| {
         let first = |name: &String| names.iter().position(|other| other == name);
         names.iter().map(|name| (name.is_empty(), first(name))).collect::<Vec<_>>()
@@ -125,7 +126,7 @@ fn are_alike(one: &NodeProto, other: &NodeProto) -> bool {
         && !has_body(other)
 }
 
-/// A function that was made, and the values that are inside of it now.
+/// A function that was made, and the values that are now inside of it.
 struct Made {
     function: FunctionProto,
     gone: Vec<String>,
@@ -155,20 +156,20 @@ const DEFAULTS_SINCE: i64 = 9;
 /// The first one in which they have overloads.
 const OVERLOADS_SINCE: i64 = 10;
 
-/// What a function takes and gives in a place.
+/// The operands and results that a function has at one of its calls.
 struct Place {
     operands: Vec<String>,
     results: Vec<String>,
 }
 
 impl Place {
-    /// What nodes there give that nothing beside them reads.
+    /// The results of these nodes that nothing outside of them reads.
     fn inner(&self, nodes: &[NodeProto]) -> Vec<String> {
         let all = nodes.iter().flat_map(|node| &node.output);
         all.filter(|name| !name.is_empty() && !self.results.contains(name)).cloned().collect()
     }
 
-    /// The call of a function in their place.
+    /// The call of a function that takes the place of these nodes.
     fn call(
         &self,
         function: &FunctionProto,
@@ -204,8 +205,8 @@ impl<'c> Writer<'c> {
         }
     }
 
-    /// Makes a function of nodes, and in some draws another one of nodes within; those that call come first. `given`
-    /// are the values that are used after all nodes.
+    /// Makes a function of nodes, and in some draws another one of nodes in its body; callers come before the functions
+    /// that they call. `given` are the values that are used after all nodes.
     fn functions(
         &mut self,
         nodes: &mut Vec<NodeProto>,
@@ -285,7 +286,7 @@ impl<'c> Writer<'c> {
         Some(Made { function, gone })
     }
 
-    /// A name that says what the function does, or that of the operator itself, which is of another domain.
+    /// A name that says what the function does, or the name of the operator itself, in another domain.
     fn name(&mut self, node: &NodeProto) -> String {
         let plain = node.op_type().to_owned();
         let name = match self.choices.random_range(0..3) {
@@ -307,8 +308,8 @@ impl<'c> Writer<'c> {
         overload
     }
 
-    /// The operands that stay parameters, and those that are constants in the function: where all calls have the same constant,
-    /// parameters of operators mostly, and others in half of the draws.
+    /// Divides the operands into those that stay parameters and those that become constants in the function. Where all
+    /// calls have the same constant, most parameters of operators become constants, and half of the others.
     fn within(&mut self, places: &[Place]) -> (Vec<usize>, Vec<usize>) {
         let (mut kept, mut constants) = (Vec::new(), Vec::new());
         for (slot, name) in places[0].operands.iter().enumerate() {
@@ -323,7 +324,7 @@ impl<'c> Writer<'c> {
         (kept, constants)
     }
 
-    /// A parameter, in some draws, for an optional operand that a node has not; it gets a name.
+    /// In some draws, adds a parameter for an optional operand that a node lacks, and gives the operand a name.
     fn left_out(&mut self, body: &mut [NodeProto]) -> Option<String> {
         let opset = self.opset;
         let open: Vec<usize> = (0..body.len()).filter(|&at| has_open_operand(&body[at], opset)).collect();
@@ -333,7 +334,8 @@ impl<'c> Writer<'c> {
         Some(name)
     }
 
-    /// The opsets that a function imports: the model's, or another one of ONNX's in which its operators are the same.
+    /// The opsets that a function imports: the model's, or another opset of ONNX in which the function's operators are
+    /// the same.
     fn imports_of(&mut self, nodes: &[NodeProto]) -> Vec<OperatorSetIdProto> {
         let mut operators = BTreeSet::new();
         each(nodes, &mut |node| {
@@ -353,8 +355,8 @@ impl<'c> Writer<'c> {
     }
 }
 
-/// Whether a node leaves out an optional operand that could come next. ONNX's inference counts those of operators that
-/// make sequences and optionals, whether they are there or not.
+/// Whether a node leaves out an optional operand behind its last one. For operators that make sequences and optionals,
+/// ONNX's inference counts operands, whether they are there or not.
 fn has_open_operand(node: &NodeProto, opset: u32) -> bool {
     let is_ours = node.domain().is_empty() && ops::find(node.op_type()).is_some();
     let schema = schema::in_force(node.op_type(), opset).filter(|_| is_ours);
@@ -362,7 +364,7 @@ fn has_open_operand(node: &NodeProto, opset: u32) -> bool {
     next.is_some_and(|operand| operand.arity == Arity::Optional)
 }
 
-/// What some nodes take and give in their place; `None` where nobody uses what they give.
+/// The operands and results of some nodes in a row; `None` if nothing uses their results.
 fn place(nodes: &[NodeProto], at: usize, length: usize, given: &BTreeSet<String>) -> Option<Place> {
     let run = &nodes[at..at + length];
     let defined = names_defined(run);
@@ -375,7 +377,7 @@ fn place(nodes: &[NodeProto], at: usize, length: usize, given: &BTreeSet<String>
     let later = names_used(&nodes[at + length..]);
     let own = run.iter().flat_map(|node| &node.output);
     let is_given = |name: &&String| {
-        // What a single node gives, all calls of its function give.
+        // The results of a single node are results of its function, in all calls.
         !name.is_empty() && (length == 1 || later.contains(*name) || given.contains(*name))
     };
     let results: Vec<String> = own.filter(is_given).cloned().collect();

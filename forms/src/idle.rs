@@ -1,7 +1,7 @@
-//! A Loop or Scan without iterations: what goes around comes out as it went in, and nothing piles up.
+//! A Loop or Scan without iterations: states come out as they went in, and the stacked results are empty.
 //!
-//! The nodes stay where they are. What they give goes around a body that would make something else of it, or is put
-//! behind what has piled up, which is empty.
+//! The nodes stay where they are. Some of their results go through the loop as states, whose body would make something
+//! else of them. The others are concatenated with a stacked result, which is empty.
 
 use ir::{Choices, DType, Tensor, Type};
 use onnx::program::{Node, Port, ValueId};
@@ -13,16 +13,16 @@ use crate::chain::Chain;
 use crate::draft::{Draft, unnamed};
 use crate::segment::{BodyOutput, Segment, any, body, cut, holding, is_allowed, own_constants, port, truth};
 
-/// How often a Loop would run that does not, for its condition.
+/// The largest count of a Loop that does not run because of its condition.
 const MOST: i64 = 3;
 
 /// The most elements of a slice that never comes in.
 const LARGEST: u64 = 1 << 12;
 
-/// What a body that does not run takes and would give.
+/// The operands and results of a loop that does not run, and its body.
 #[derive(Default)]
 struct Around {
-    /// What goes around before the node.
+    /// The states before the loop.
     first: Vec<Option<ValueId>>,
     inputs: Vec<Port>,
     nodes: Vec<Node>,
@@ -30,12 +30,12 @@ struct Around {
     results: Vec<Option<ValueId>>,
     /// The axes along which outputs pile up.
     axes: Vec<i64>,
-    /// Nodes that put what was computed behind what piled up.
+    /// Nodes that concatenate the empty stacks with values that were computed.
     after: Vec<Node>,
 }
 
 impl Around {
-    /// What the nodes of a segment give, around a body or behind its piles.
+    /// Sends each result of a segment's nodes through the loop, or concatenates it with a stack of the loop.
     fn of(draft: &mut Draft, segment: &Segment, operator: &str, choices: &mut Choices) -> Self {
         let mut around = Self::default();
         let (mut carried, mut piled) = (Vec::new(), Vec::new());
@@ -47,7 +47,7 @@ impl Around {
             around.carry(draft, segment.at, given, choices);
         }
         for given in piled {
-            // The pieces of a Loop are put one behind the other along a new first axis.
+            // A Loop stacks its pieces along a new first axis.
             let last = if operator == "Loop" { 0 } else { given.ty.rank() - 1 };
             let axis = choices.random_range(0..=last);
             around.pile(draft, segment.at, given, axis, choices);
@@ -77,24 +77,25 @@ impl Around {
         self.after.push(joined.with_int("axis", axis as i64));
     }
 
-    /// Something of a type that the body would give.
+    /// Adds a result of the body, which is never computed: some value of the type.
     fn give(&mut self, draft: &mut Draft, at: usize, ty: &Type, choices: &mut Choices) {
         let from = any(draft, at, ty, choices);
         let next = draft.fresh("never", ty.clone());
         self.nodes.push(Node::new("Identity", vec![Some(from)], vec![Some(next)]));
-        // Nothing else says what would have piled up.
+        // Nothing else tells the type of a piece.
         self.outputs.push(Port { value: next, declared: unnamed(ty) });
     }
 }
 
-/// Whether something may be put behind a part of it that is empty. Other parts of what is empty itself may be too large to count.
+/// Whether a value may be concatenated with an empty part of itself. If the value itself is empty, other parts of it
+/// may be too large to count.
 fn joins(draft: &Draft, ty: &Type) -> bool {
     let takes =
         ops::find("Concat").is_some_and(|concat| concat.input_types(0, draft.opset).contains(ty.dtype));
     takes && ty.rank() > 0 && elements(ty) > 0
 }
 
-/// Puts the nodes of a segment back before `at`, and gives where they end.
+/// Puts the nodes of a segment back before `at`; gives the place behind them.
 fn put_back(draft: &mut Draft, segment: &mut Segment) -> usize {
     let (at, nodes) = (segment.at, std::mem::take(&mut segment.nodes));
     let end = at + nodes.len();
@@ -114,7 +115,7 @@ pub(crate) fn repeat(mut draft: Draft, choices: &mut Choices) -> Option<Draft> {
     let goes_on = draft.fresh("goes_on", bool.clone());
     let (by_count, by_condition) = [(true, false), (false, true), (true, true)].choose(choices).copied()?;
     let mut before = Vec::new();
-    // Of a count and a condition one is enough.
+    // If there is a count and a condition, it is enough that one of them ends the loop.
     let is_zero = by_count && (!by_condition || choices.random_bool(0.5));
     let most = by_count.then(|| {
         let most = if is_zero { 0 } else { choices.random_range(1..=MOST) };
@@ -166,7 +167,7 @@ pub(crate) fn scan(mut draft: Draft, choices: &mut Choices) -> Option<Draft> {
     Some(put(draft, at, Vec::new(), node, around.after, choices))
 }
 
-/// Something without slices along an axis: a value that is there, or a constant.
+/// A value that has no slices along an axis: one that is there, or a constant.
 fn empty(draft: &mut Draft, at: usize, choices: &mut Choices) -> (ValueId, Type, usize) {
     let opset = draft.opset;
     let is_fit = |ty: &Type| elements(ty) == 0 && is_allowed("Scan", ty.dtype, opset);

@@ -1,9 +1,9 @@
-//! Loop: some nodes are a body that runs a few times, or never, or once for each slice of something.
+//! Loop: some nodes become a body that runs a few times, or never, or once for each slice of a value.
 //!
-//! The nodes of a body that runs a few times use nothing that the loop changes, so that every iteration gives the same.
-//! What they give goes around (and is first something else of the type), or piles up, and one of the pieces is taken.
-//! In half of the loops only one iteration gives it, and the others what goes around, or something else. How often the
-//! loop runs is said by its count, by its condition, or by both.
+//! If the body runs a few times, its nodes use nothing that the loop changes, so that every iteration gives the same. A
+//! result is a state of the loop, which begins as another value of the type, or it is stacked, and one of the pieces is
+//! taken. In half of the loops only one iteration gives the result; the others give the state as it was, or another
+//! value. The loop ends by its count, by its condition, or by both.
 
 use ir::{Choices, DType, Tensor, Type};
 use onnx::program::{Node, Port, ValueId};
@@ -18,10 +18,10 @@ use crate::{idle, slices};
 /// The most iterations.
 const MOST: i64 = 3;
 
-/// The share of loops that do not say the type of the iteration's number.
+/// The share of loops that do not declare the type of the iteration number.
 const UNSAID: f64 = 0.03;
 
-/// The share of loops that are over the slices of something, where there is room for such a one.
+/// The share of loops that run over the slices of a value, where there is a place for such a loop.
 const SLICES: f64 = 0.35;
 
 /// The share of loops that never run.
@@ -36,7 +36,7 @@ pub(crate) fn write(draft: Draft, choices: &mut Choices) -> Option<Draft> {
     over_slices.or_else(|| unchanged(draft, choices))
 }
 
-/// Some nodes that use nothing of what changes.
+/// Puts nodes into a Loop that use nothing of what the loop changes.
 fn unchanged(mut draft: Draft, choices: &mut Choices) -> Option<Draft> {
     let segment = cut(&mut draft, "Loop", choices)?;
     let iterations = choices.random_range(1..=MOST);
@@ -46,7 +46,8 @@ fn unchanged(mut draft: Draft, choices: &mut Choices) -> Option<Draft> {
     let (number, truth) = (Type::new(DType::I64, []), Type::new(DType::Bool, []));
     let (iteration, on) = (draft.fresh("iteration", number.clone()), draft.fresh("on", truth.clone()));
     let (goes_on, mut inner) = going_on(&mut draft, stops, iterations, iteration, on);
-    // Where no condition comes in, nothing else says its type. The iteration's is known, and mostly said.
+    // If no condition comes in, nothing else tells its type. The type of the iteration number is known, and mostly
+    // declared.
     let counted = if choices.random_bool(UNSAID) { ValueInfoProto::default() } else { unnamed(&number) };
     let mut inputs =
         vec![Port { value: iteration, declared: counted }, Port { value: on, declared: unnamed(&truth) }];
@@ -78,7 +79,7 @@ fn unchanged(mut draft: Draft, choices: &mut Choices) -> Option<Draft> {
         results.push(Some(pile));
     }
     nodes.extend(last);
-    // What decides on going on may stand anywhere in the body.
+    // The nodes that decide whether to go on may stand anywhere in the body.
     let place = choices.random_range(0..=nodes.len());
     nodes.splice(place..place, inner.drain(..));
     let mut chain = Chain::new(&mut draft, at, choices);
@@ -98,7 +99,7 @@ fn unchanged(mut draft: Draft, choices: &mut Choices) -> Option<Draft> {
     Some(draft)
 }
 
-/// What a body says of going on: always, or for so many iterations.
+/// The condition that a body gives: true always, or as long as the last iteration has not come.
 fn going_on(
     draft: &mut Draft,
     stops: bool,
@@ -115,7 +116,7 @@ fn going_on(
     }
 }
 
-/// The one iteration that gives a value, and the number that tells which one is running.
+/// The only iteration that gives a value: its number, and the value that holds the number of the iteration that runs.
 #[derive(Clone, Copy)]
 pub(crate) struct Only {
     pub(crate) iteration: ValueId,
@@ -142,27 +143,28 @@ pub(crate) fn one_of(
     Some(chosen)
 }
 
-/// A piece of what piles up: which one, of how many.
+/// A piece of a stacked result: its place, and how many pieces there are.
 #[derive(Clone, Copy)]
 pub(crate) struct Piece {
     pub(crate) from: i64,
     pub(crate) of: i64,
 }
 
-/// The type of so many pieces that pile up along an axis. Of empty ones it may have parts that nobody can count.
+/// The type of `of` pieces that are stacked along an axis. If the pieces are empty, parts of the stack may be too large
+/// to count.
 pub(crate) fn piled(ty: &Type, axis: usize, of: i64) -> Type {
     let mut all = ty.clone();
     all.shape.insert(axis, of);
     all
 }
 
-/// Whether so many pieces may pile up, and one of them be taken again.
+/// Whether `of` pieces may be stacked, and one of them taken out again.
 pub(crate) fn piles_up(ty: &Type, of: i64, opset: u32) -> bool {
     let is_taken = ops::find("Gather").is_some_and(|gather| gather.input_types(0, opset).contains(ty.dtype));
     is_taken && piled(ty, 0, of).is_countable()
 }
 
-/// A new value for pieces that pile up along an axis, and the node that takes one of them for a value.
+/// A new value for pieces that are stacked along an axis, and the node that takes one of them out.
 pub(crate) fn pick(
     draft: &mut Draft,
     outside: ValueId,

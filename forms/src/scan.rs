@@ -1,8 +1,8 @@
-//! Scan: some nodes are a body that runs once for each slice of something.
+//! Scan: some nodes become a body that runs once for each slice of a value.
 //!
-//! As in a loop, the nodes use nothing that changes, so that each slice gives the same, or one whose number tells it: what goes
-//! around, or a piece of what piles up. An operator that keeps slices apart is scanned over these themselves ([`slices`]), and a
-//! scan of no slices gives what went in ([`idle`]).
+//! As in a loop, the nodes use nothing that changes. So every slice gives the same, or only the slice with a certain
+//! number does. The result is a state or a piece of a stacked result. An operator that keeps slices apart is scanned
+//! over its own slices ([`slices`]), and a scan of no slices gives what went in ([`idle`]).
 
 use ir::{Choices, DType, Type};
 use onnx::program::{Node, ValueId};
@@ -57,23 +57,24 @@ pub(crate) fn write(draft: Draft, choices: &mut Choices) -> Option<Draft> {
     over_slices.or_else(|| beside_slices(draft, choices))
 }
 
-/// The slice that the nodes give what they give at, by the number of a slice that comes in, and which of all slices that is.
+/// The only slice at which the nodes give their results: the number that tells it, and its position among all slices.
 #[derive(Clone, Copy)]
 struct At {
     only: Only,
     position: i64,
 }
 
-/// What a Scan takes beside what goes around.
+/// The operands of a Scan that are scanned; states are not among them.
 struct Slices {
     scanned: Vec<Scanned>,
-    /// What the body has for a slice of each.
+    /// The values that are slices of these in the body.
     inside: Vec<ValueId>,
     at: Option<At>,
 }
 
 impl Slices {
-    /// Something with a few slices, and in some scans more operands with as many: numbers, which may tell a single slice.
+    /// Draws a value with a few slices, and in some scans further operands with as many slices. Numbers are among
+    /// these, which may tell a single slice.
     fn drawn(draft: &mut Draft, at: usize, choices: &mut Choices) -> Self {
         let first = scanned(draft, at, choices);
         let count = first.slices();
@@ -92,7 +93,7 @@ impl Slices {
         slices
     }
 
-    /// Numbers in any order are scanned too, one of which tells the slice.
+    /// Adds numbers in random order as a further operand. One of them tells the slice.
     fn numbered(&mut self, draft: &mut Draft, count: i64, choices: &mut Choices) -> At {
         let mut numbers: Vec<i64> = (0..count).collect();
         numbers.shuffle(choices);
@@ -104,7 +105,7 @@ impl Slices {
         At { only: Only { iteration: value, which: numbers[place as usize] }, position }
     }
 
-    /// The attributes that say how it is scanned.
+    /// Adds the attributes that say how operands are scanned.
     fn told(&self, node: Node, choices: &mut Choices) -> Node {
         let mut node = node.with_int("num_scan_inputs", self.scanned.len() as i64);
         if self.scanned.iter().any(|scanned| scanned.axis > 0) || choices.random_bool(0.3) {
@@ -119,7 +120,8 @@ impl Slices {
     }
 }
 
-/// Some nodes that use nothing of the slices. All slices give the same, or but one, which goes around from there on.
+/// Puts nodes into a Scan that use nothing of the slices. All slices give the same, or all but one keep the state: the
+/// one that gives a result hands it on to those behind.
 fn beside_slices(mut draft: Draft, choices: &mut Choices) -> Option<Draft> {
     let segment = cut(&mut draft, "Scan", choices)?;
     let at = segment.at;
@@ -175,7 +177,7 @@ fn beside_slices(mut draft: Draft, choices: &mut Choices) -> Option<Draft> {
     Some(draft)
 }
 
-/// A value that is there and has so many slices, in some scans.
+/// In some scans, a value that is there and has `count` slices.
 fn other(draft: &Draft, at: usize, count: i64, choices: &mut Choices) -> Option<Scanned> {
     let all: Vec<(ValueId, Type, usize)> =
         candidates(draft, at).into_iter().filter(|(_, ty, axis)| ty.shape[*axis] == count).collect();

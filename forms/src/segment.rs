@@ -1,7 +1,8 @@
 //! Nodes that stand one behind the other in the main graph, cut out to be put into a body.
 //!
-//! Nodes are in SSA order, so whatever stands between two places may be moved into a body there: it captures what it uses. What
-//! others use of it becomes the outputs of the body, under new names, because the node that holds the body keeps the old ones.
+//! Nodes are in SSA order. So the nodes between two places may be moved into a body there, which captures the values
+//! that they use. Their results that other nodes use become outputs of the body. These have new names, because the node
+//! that holds the body keeps the old ones.
 
 use std::collections::BTreeMap;
 
@@ -18,18 +19,18 @@ use crate::draft::{Draft, unnamed};
 /// The most nodes that are put into a body.
 const LONGEST: usize = 4;
 
-/// The most elements of what a body gives: it is there several times.
+/// The most elements of an output of a body: there are several copies of it.
 const LARGEST: u64 = 1 << 14;
 
 /// How often another place is tried.
 const TRIES: usize = 8;
 
-/// What a body gives.
+/// An output of a body.
 #[derive(Clone, Debug)]
 pub(crate) struct BodyOutput {
-    /// The value that the nodes around know.
+    /// The value as nodes outside of the body know it.
     pub(crate) outside: ValueId,
-    /// The value that the body has for it.
+    /// The value as nodes inside of the body know it.
     pub(crate) inside: ValueId,
     /// Its type.
     pub(crate) ty: Type,
@@ -38,24 +39,24 @@ pub(crate) struct BodyOutput {
 /// Nodes that were cut out.
 #[derive(Clone, Debug)]
 pub(crate) struct Segment {
-    /// Where they stood.
+    /// The place of the first one in the main graph.
     pub(crate) at: usize,
     pub(crate) nodes: Vec<Node>,
-    /// What others use of them; one value at least.
+    /// The results of these nodes that other nodes use; at least one.
     pub(crate) given: Vec<BodyOutput>,
-    /// What is said of the types of the other values.
+    /// The declared types of the values of these nodes.
     pub(crate) declared: Vec<Declaration>,
 }
 
 /// Whether an operator that holds bodies takes and gives a dtype in the opset.
 pub(crate) fn is_allowed(operator: &str, dtype: DType, opset: u32) -> bool {
-    // What it takes and gives has one type parameter, that of its results.
+    // Its operands and results share the type parameter of its results.
     let schema = ops::schema::in_force(operator, opset);
     schema.and_then(|schema| schema.outputs.first()).is_some_and(|output| output.dtypes.contains(dtype))
 }
 
-/// Cuts some nodes out for an operator that holds bodies; `None` where there are none that somebody uses, or what they
-/// give is too much or of a dtype that the operator does not give.
+/// Cuts out some nodes that are to become a body of an operator. `None` if no place is found where other nodes use
+/// their results and the operator can give these: it may lack the dtype, or they may be too large.
 pub(crate) fn cut(draft: &mut Draft, operator: &str, choices: &mut Choices) -> Option<Segment> {
     let count = draft.body().nodes.len();
     for _ in 0..TRIES.min(count * TRIES) {
@@ -68,7 +69,8 @@ pub(crate) fn cut(draft: &mut Draft, operator: &str, choices: &mut Choices) -> O
     None
 }
 
-/// The values of some nodes that others use, with their types; `None` where there are none, or one cannot be given.
+/// The results of some nodes that other nodes use, with their types. `None` if there are none, or the operator cannot
+/// give one of them.
 fn given(draft: &Draft, operator: &str, at: usize, end: usize) -> Option<Vec<(ValueId, Type)>> {
     let body = draft.body();
     let mut given = Vec::new();
@@ -116,7 +118,7 @@ fn take(draft: &mut Draft, at: usize, end: usize, given: Vec<(ValueId, Type)>) -
     Segment { at, nodes, given: all, declared }
 }
 
-/// Other values in place of some, of what a node uses and gives, its bodies included.
+/// Replaces values among the operands and results of a node, its bodies included.
 pub(crate) fn rename(node: &mut Node, to: &BTreeMap<ValueId, ValueId>) {
     let instead = |value: &mut ValueId| *value = to.get(value).copied().unwrap_or(*value);
     node.inputs.iter_mut().chain(&mut node.outputs).flatten().for_each(instead);
@@ -144,7 +146,7 @@ pub(crate) fn body(
     Body { inputs, initializers: Vec::new(), nodes, outputs, declared, rest }
 }
 
-/// The share of bodies that own constants, where a body is all that uses them.
+/// The share of bodies that get constants of their own, where nothing but the body uses some.
 const OWNING: f64 = 0.4;
 
 /// The share of such constants that move into the body.
@@ -177,7 +179,7 @@ fn hand_over(draft: &mut Draft, value: ValueId, at: usize, owner: usize) {
     held.skip(owner).take(1).for_each(|body| body.initializers.push(initializer.clone()));
 }
 
-/// An input or output of a body, of a type that is said in most cases.
+/// An input or output of a body. In most cases its type is declared.
 pub(crate) fn port(value: ValueId, ty: &Type, choices: &mut Choices) -> Port {
     let declared = if choices.random_bool(0.8) { unnamed(ty) } else { ValueInfoProto::default() };
     Port { value, declared }
@@ -211,8 +213,8 @@ pub(crate) fn any(draft: &mut Draft, at: usize, ty: &Type, choices: &mut Choices
     }
 }
 
-/// A truth value that is this, without an axis: a constant or computed from shapes before a node, to which the nodes are
-/// added.
+/// A truth value without an axis that is `is`: a constant, an input, or computed from shapes by nodes that go before
+/// `at`.
 pub(crate) fn truth(draft: &mut Draft, at: usize, is: bool, choices: &mut Choices) -> (ValueId, Vec<Node>) {
     let tensor = Tensor::from_i128_fn(&Type::new(DType::Bool, []), |_| i128::from(is));
     match choices.random_range(0..4) {

@@ -1,7 +1,7 @@
 //! Sizes of inputs that are names, or not said.
 //!
-//! Equal sizes may share a name, in one input or in several, and different sizes never do. What depends on such sizes has no
-//! number any more: nothing is said of the shapes of values inside, and of those of outputs their ranks alone.
+//! Equal sizes may share a name, in one input or in several; different sizes never do. Sizes that depend on such sizes
+//! have no number any more. So no shapes are declared for values inside, and only the ranks of outputs.
 
 use std::collections::BTreeMap;
 
@@ -74,7 +74,7 @@ fn forget(node: &mut Node) {
     }
 }
 
-/// Whether an input keeps its sizes: it has a default, or tells a parameter, whose length is a rank.
+/// Whether an input keeps its sizes: it has a default, or it is a parameter whose length is a rank.
 fn is_fixed(draft: &Draft, port: &Port) -> bool {
     let is_default = draft.body().initializers.iter().any(|i| i.value == port.value);
     let tells = |(slot, node): (usize, &Node)| node.inputs.get(slot).copied().flatten() == Some(port.value);
@@ -104,7 +104,7 @@ struct Namer {
 }
 
 impl Namer {
-    /// A name for a size: one that it has, or a new one.
+    /// A name for a size: one that stands for this size already, or a new one.
     fn name(&mut self, size: i64, choices: &mut Choices) -> Open {
         let known = self.by_size.entry(size).or_default();
         if known.is_empty() || choices.random_bool(0.2) {

@@ -15,7 +15,7 @@ use crate::sizes::dims;
 /// The most slices.
 const LONGEST: i64 = 8;
 
-/// Operators that compute elements of their operands' elements in the same places.
+/// Operators that compute each element from the elements of their operands in the same place.
 const ELEMENTWISE: [&str; 17] = [
     "Add",
     "And",
@@ -40,7 +40,7 @@ const ELEMENTWISE: [&str; 17] = [
 #[derive(Clone, Debug)]
 struct Apart {
     at: usize,
-    /// The operands whose slices it keeps apart, by place, with their types.
+    /// The operands whose slices the node keeps apart, by slot, with their types.
     operands: Vec<(usize, Type)>,
     y: ValueId,
     to: Type,
@@ -51,7 +51,7 @@ impl Apart {
         self.to.shape[0]
     }
 
-    /// What stands in a body for the whole: a part of a single slice.
+    /// The type of a single slice as a part of the whole: its first axis has size 1.
     fn one_of(ty: &Type) -> Type {
         Type::new(ty.dtype, [&[1], &ty.shape[1..]].concat())
     }
@@ -60,7 +60,8 @@ impl Apart {
         Type::new(ty.dtype, ty.shape[1..].to_vec())
     }
 
-    /// Takes the node out, to read parts of single slices and give one; with what it gives.
+    /// Takes the node out of the main graph, and lets it read parts of single slices. Gives the node and its new
+    /// result.
     fn take(&self, draft: &mut Draft, parts: &[ValueId]) -> (Node, ValueId) {
         let mut node = draft.body_mut().nodes.remove(self.at);
         for ((slot, _), &part) in self.operands.iter().zip(parts) {
@@ -77,7 +78,7 @@ fn takes(operator: &str, ty: &Type, opset: u32) -> bool {
     ops::find(operator).is_some_and(|spec| spec.input_types(0, opset).contains(ty.dtype))
 }
 
-/// One of the nodes that keep slices apart, with operands and a result that are fit to be taken apart and put together.
+/// Draws a node that keeps slices apart, and whose operands and result can be taken apart and put together.
 fn apart(
     draft: &Draft,
     is_fit: impl Fn(&Type) -> bool,
@@ -98,7 +99,7 @@ fn apart(
         let first = sliced(x).filter(|ty| !is_elementwise || ty.rank() == to.rank())?;
         let mut operands = vec![(0, first.clone())];
         for (slot, &operand) in node.inputs.iter().enumerate().skip(1).filter(|_| is_elementwise) {
-            // What has fewer axes is the same for all slices, and what has one slice too.
+            // An operand with fewer axes is the same for all slices, and so is one with a single slice.
             match draft.ty(operand?)? {
                 ty if ty.rank() > to.rank() => return None,
                 ty if ty.rank() == to.rank() && ty.shape[0] == slices => {
@@ -149,8 +150,8 @@ pub(crate) fn scan(mut draft: Draft, choices: &mut Choices) -> Option<Draft> {
     Some(draft)
 }
 
-/// A node in a Loop that takes out one slice of its operands after the other. What it makes of them piles up, or is put
-/// behind what went around.
+/// Puts a node into a Loop that takes out one slice of its operands after the other. The results are stacked, or
+/// concatenated with a state.
 pub(crate) fn repeat(mut draft: Draft, choices: &mut Choices) -> Option<Draft> {
     let opset = draft.opset;
     let is_grown = choices.random_bool(0.5);
@@ -202,19 +203,19 @@ struct Counting {
     inputs: Vec<Port>,
     outputs: Vec<Port>,
     nodes: Vec<Node>,
-    /// What goes around before the loop.
+    /// The states before the loop.
     first: Vec<Option<ValueId>>,
     results: Vec<Option<ValueId>>,
-    /// Which slice it is at.
+    /// The number of the slice that an iteration is at.
     number: ValueId,
-    /// Whether the body says when to stop, and the condition at first.
+    /// The condition before the first iteration, if there is one.
     condition: Option<ValueId>,
     /// Whether the count of iterations is given.
     has_count: bool,
 }
 
 impl Counting {
-    /// Counts from 0 on, as the iteration does, or a number that goes around and becomes one more.
+    /// A loop that counts from 0 on: by the iteration's number, or by a state that each iteration increases by one.
     fn of(draft: &mut Draft, slices: i64, choices: &mut Choices) -> Self {
         let (number, truth) = (Type::new(DType::I64, []), Type::new(DType::Bool, []));
         let (iteration, on) = (draft.fresh("iteration", number.clone()), draft.fresh("on", truth.clone()));
@@ -254,7 +255,7 @@ impl Counting {
         counting
     }
 
-    /// A number of its own that goes around; gives the next one.
+    /// Adds a state that counts iterations; gives its next number.
     fn go_around(&mut self, draft: &mut Draft, ty: &Type) -> ValueId {
         let (at, next) = (draft.fresh("at", ty.clone()), draft.fresh("next", ty.clone()));
         let (zero, one) = (draft.number("zero", 0), draft.number("one", 1));
@@ -267,7 +268,7 @@ impl Counting {
         next
     }
 
-    /// What was made goes behind what went around, which is nothing at first: its first axis grows.
+    /// Adds a state, empty at first, to which each iteration appends its result along the first axis.
     fn grow(&mut self, draft: &mut Draft, apart: &Apart, made: ValueId, choices: &mut Choices) {
         let mut none = apart.to.clone();
         none.shape[0] = 0;
@@ -275,7 +276,7 @@ impl Counting {
         let (grown, longer) = (draft.fresh("grown", none.clone()), draft.fresh("longer", none.clone()));
         let joined = Node::new("Concat", vec![Some(grown), Some(made)], vec![Some(longer)]);
         self.nodes.push(joined.with_int("axis", 0));
-        // No number is its length in all iterations.
+        // The state's length differs between iterations, so that no number can be declared.
         let said = |choices: &mut Choices| {
             let mut declared = unnamed(&none);
             if choices.random_bool(0.5) {

@@ -18,16 +18,16 @@ struct Spelling {
 /// How it is said.
 #[derive(Clone, Copy)]
 enum Words {
-    /// With another number in the place of one.
+    /// By another number at this place.
     Number { at: usize, number: i64 },
     /// Not at all: the sizes into which this node splits its operand follow from their number.
     Count { node: usize },
 }
 
-/// The parameters of some nodes in other words.
+/// Writes the parameters of some nodes in other words.
 pub(crate) fn write(mut draft: Draft, choices: &mut Choices) -> Option<Draft> {
     let all = spellings(&draft);
-    // One change a parameter: two could each need what the other takes away.
+    // One change for each parameter: of two, each could need what the other takes away.
     let mut open: Vec<ValueId> = all.iter().map(|spelling| spelling.value).collect();
     open.dedup();
     open.shuffle(choices);
@@ -55,7 +55,7 @@ fn renumber(draft: &mut Draft, value: ValueId, at: usize, number: i64) -> Option
     Some(())
 }
 
-/// Takes the sizes from a Split, which goes by the number of its results then.
+/// Removes the sizes from a Split, which then goes by the number of its results.
 fn count(draft: &mut Draft, sizes: ValueId, node: usize) -> Option<()> {
     let is_said = draft.opset >= split::COUNTED;
     let body = draft.body_mut();
@@ -127,7 +127,7 @@ fn reshaped(node: &Node, x: &Type, shape: &[i64], at: usize) -> Vec<i64> {
     if x.shape.get(at) == Some(&shape[at]) {
         all.push(0);
     }
-    // What is left over is told by the others, unless they have no elements.
+    // A size of −1 follows from the other sizes, unless there are no elements.
     if shape.iter().all(|&d| d > 0) {
         all.push(-1);
     }

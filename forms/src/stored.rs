@@ -1,5 +1,5 @@
-//! What means nothing, and every exporter has its own way of: how a tensor's elements are stored, and the names of
-//! values and nodes.
+//! Differences without a meaning, in which every exporter has its own way: how the elements of tensors are stored, and
+//! how values and nodes are named.
 
 use ir::Choices;
 use onnx::program::Indices;
@@ -8,7 +8,7 @@ use rand::seq::IndexedRandom;
 
 use crate::draft::Draft;
 
-/// Tensors with their elements in the fields of their types, where exporters of today write bytes.
+/// Stores the elements of tensors in the fields for their types, where today's exporters write bytes.
 pub(crate) fn in_fields(mut draft: Draft, choices: &mut Choices) -> Option<Draft> {
     let share = if choices.random_bool(0.5) { 1.0 } else { choices.random_range(0.2..0.8) };
     draft.program = draft.program.with_tensor_fields(|| choices.random_bool(share))?;
@@ -18,7 +18,7 @@ pub(crate) fn in_fields(mut draft: Draft, choices: &mut Choices) -> Option<Draft
 /// The first IR version that has sparse initializers.
 const SPARSE_SINCE: i64 = 6;
 
-/// Initializers in sparse form: those of their elements that are not 0, and where these are.
+/// Writes initializers in sparse form: their elements that are not 0, and the places of these.
 pub(crate) fn sparse(mut draft: Draft, choices: &mut Choices) -> Option<Draft> {
     let share = if choices.random_bool(0.5) { 1.0 } else { choices.random_range(0.2..0.8) };
     let indices = if choices.random_bool(0.5) { Indices::Linear } else { Indices::Tuples };
@@ -29,14 +29,15 @@ pub(crate) fn sparse(mut draft: Draft, choices: &mut Choices) -> Option<Draft> {
     Some(draft)
 }
 
-/// How an exporter names a value, its node, and what they are numbered by. ONNX's text asks for identifiers of C, and
-/// no exporter has kept to it.
+/// How an exporter names a value and its node, and what their numbers count. ONNX's text asks for identifiers of C, and
+/// no exporter keeps to that.
 struct Naming {
     value: &'static str,
     node: &'static str,
 }
 
-/// As the exporters of PyTorch (numbers alone, and by module), of TensorFlow, and of scikit-learn and Paddle have them.
+/// The names that exporters of PyTorch (numbers alone, and by module), of TensorFlow, of scikit-learn and of Paddle
+/// give.
 const NAMINGS: [Naming; 5] = [
     Naming { value: "{}", node: "Add_{}" },
     Naming { value: "/layers.{}/Add_output_0", node: "/layers.{}/Add" },
@@ -45,7 +46,7 @@ const NAMINGS: [Naming; 5] = [
     Naming { value: "conv2d_{}.w_0@GRAD", node: "p2o.Conv.{}" },
 ];
 
-/// Values and nodes with the names that one exporter gives.
+/// Gives values and nodes the names that one exporter would give.
 pub(crate) fn named(mut draft: Draft, choices: &mut Choices) -> Option<Draft> {
     let Naming { value, node } = NAMINGS.choose(choices)?;
     let mut numbers = 0..;

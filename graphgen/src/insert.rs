@@ -323,7 +323,7 @@ impl<'s> Inserter<'s> {
                 let same: Vec<ValueId> =
                     self.builder.values.iter().enumerate().filter_map(reusable).collect();
                 match same.choose(rng) {
-                    Some(&v) if rng.random_bool(self.settings.reuse) => v,
+                    Some(&v) if rng.random_bool(self.settings.reuse.clamp(0.0, 1.0)) => v,
                     _ => self.builder.placeholder(ty),
                 }
             }

@@ -188,6 +188,12 @@ fn an_operand_may_come_again() {
 }
 
 #[test]
+fn a_share_beyond_1_is_1() {
+    let reusing = |reuse: f64| models(&Settings { reuse, ..Settings::default() }, 0..10).collect::<Vec<_>>();
+    assert!(reusing(1.1) == reusing(1.0));
+}
+
+#[test]
 fn nodes_relate_to_those_that_stand() {
     let pairs = |related: f64| {
         let settings = Settings { related, ..settings(&["Transpose", "Slice", "Exp", "Conv", "Pad"]) };

@@ -30,16 +30,17 @@ pub struct Case {
     pub model: Model,
     /// The model as ONNX bytes.
     pub onnx: Vec<u8>,
-    /// The program that the bytes hold, if it is more than the model (it has a Loop, say). Import at these
-    /// inputs makes the model of it.
+    /// The program in the bytes, if it is more than the model (it has a Loop, say). Import turns it into the model at
+    /// these inputs.
     pub program: Option<Program>,
     /// The forms that it was written in, by name.
     pub forms: Vec<&'static str>,
     /// The operators that are written out in the model, before its program is.
     pub composites: Vec<forms::Placed>,
-    /// The nodes of the model that the program does not have: its operators are written out in them.
+    /// The nodes of the model that the program does not contain: import wrote them for an operator of the program.
     pub unseen: BTreeSet<NodeId>,
-    /// The operators that nobody here knows: in the model, numbers stand for what they give. No case that is drawn has any.
+    /// The operators that this program does not know. In the model, numbers stand for their results. No drawn case has
+    /// any.
     pub unknown: BTreeSet<String>,
     /// The inputs, by name.
     pub inputs: Vec<(String, Tensor)>,
@@ -49,15 +50,15 @@ pub struct Case {
     pub open: f64,
     /// Whether adversarial values were asked for.
     pub adversarial: bool,
-    /// The edges that they are at, as far as any was reached.
+    /// The edges that the values are at, if any was reached.
     pub edges: Vec<AtEdge>,
     /// How many draws the generator threw away.
     pub rejected: usize,
-    /// How many models were passed over, because too much would be open on any values that were found.
+    /// How many models were passed over, because too much was open on all values that were found.
     pub passed_over: u64,
     /// What its valid model takes.
     pub footprint: Footprint,
-    /// How many draws it threw away because what the case is for lacks their form.
+    /// How many draws it threw away because an engine that the case is for lacks their form.
     pub refused: usize,
     /// How far it is from the constraints of the standard.
     pub level: Validity,
@@ -93,7 +94,7 @@ impl Case {
     }
 }
 
-/// How many cases were to be adversarial, and what came of it.
+/// How many cases were meant to be adversarial, and what came of them.
 #[derive(Clone, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
 pub struct Adversarial {
     /// How many cases were planned so.
@@ -122,7 +123,7 @@ impl Adversarial {
     }
 }
 
-/// Why there is no case. Each is a defect of this program: generated models are valid.
+/// Why there is no case. Each reason is a defect of this program, as generated models are valid.
 #[derive(Debug, thiserror::Error)]
 pub enum CaseError {
     /// The model cannot be written as ONNX.
@@ -209,13 +210,13 @@ pub fn program(bytes: &[u8]) -> Result<Program, onnx::Error> {
     onnx::proto::decode("model", bytes).and_then(Program::read)
 }
 
-/// What a program computes for known inputs. Operators that nobody here knows are replaced by stand-ins, and
-/// the reference says nothing of what depends on these.
+/// The model that a program computes for known inputs. Stand-ins replace operators that this program does not know, and
+/// the reference says nothing of values that depend on these.
 pub fn trace(program: &Program, known: &BTreeMap<String, Datum>) -> Result<Imported, onnx::Error> {
     specialise(program, &Options { known_inputs: known, unknown: Unknown::StandIn, ..Options::default() })
 }
 
-/// What [`trace`] gives, with the nodes of functions in place of their calls.
+/// The result of [`trace`], with the nodes of functions in place of their calls.
 pub fn trace_into_calls(program: &Program, known: &BTreeMap<String, Datum>) -> Result<Imported, onnx::Error> {
     let calls = Calls::WrittenOut;
     specialise(
@@ -240,7 +241,7 @@ pub fn tensors(inputs: &[(String, Tensor)]) -> Vec<Tensor> {
     inputs.iter().map(|(_, t)| t.clone()).collect()
 }
 
-/// How many elements the outputs of an evaluation have, how many of them are undecidable and how many undefined.
+/// The number of elements in the outputs of an evaluation, and how many of these are undecidable, and undefined.
 pub fn shares(evaluation: &Evaluation) -> [u64; 3] {
     evaluation.outputs.iter().fold([0; 3], |[all, undecidable, undefined], o| {
         [

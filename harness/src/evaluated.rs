@@ -34,7 +34,7 @@ impl Evaluated {
         Expected { names: &self.names, outputs: &self.evaluation.outputs, profile: self.profile }
     }
 
-    /// Whether the specification defines all that is computed.
+    /// Whether the specification defines everything that the model computes.
     pub fn is_defined(&self) -> bool {
         self.evaluation.is_defined
     }
@@ -56,7 +56,7 @@ impl Target {
         self.assess(outcome, expected).verdict
     }
 
-    /// Judges an answer of this target but for the outputs of these names.
+    /// Judges an answer of this target without the outputs of these names.
     pub fn judge_but(&self, outcome: &Outcome, expected: &Expected<'_>, names: &BTreeSet<String>) -> Verdict {
         judge_but(&self.backend, &self.level, outcome, expected, names)
     }

@@ -49,10 +49,11 @@ pub struct Amounts {
     pub most: u64,
     /// All together.
     pub sum: u64,
-    /// How many models there are by the power of two that the amount lies above, as an exponent: 10 is from 1,024 to
-    /// 2,047; what takes nothing is at -1.
+    /// How many models there are, by the exponent of the largest power of two that their amount reaches: 10 stands for
+    /// 1,024 to 2,047, and -1 for nothing.
     pub octaves: BTreeMap<i32, u64>,
-    /// The amounts that were asked for: where a model is to be grown, from the first on.
+    /// The amounts that were asked for, if models are grown into a budget: the least and the most, from the first model
+    /// on.
     pub budget: Option<(u64, u64)>,
     /// How many models lie within them.
     pub inside: u64,

@@ -1,10 +1,10 @@
 //! Asking further without waiting long for what hangs.
 //!
-//! Who is to blame for a finding, and what is left of it when it is reduced, takes dozens of runs, of smaller models.
-//! Where these hang, as the whole does or though it does not, each would take all the time that a case may take, at
-//! each level of the engine. So they get less, and what has hung once is not asked again, at no level. A hang that is
-//! found out so is asked about once more at the end, with all its time; unless it is only to be compared with what
-//! somebody has listed.
+//! To find out who is to blame for a finding, and to reduce it, takes dozens of runs of smaller models. These may hang,
+//! whether the whole model does or not. Each hang would take all the time that a case may take, at each level of the
+//! engine. So these runs get less time, and a model that has hung once is not run again, at no level. A hang that is
+//! found in this way is run once more at the end, with all its time, unless it is only compared with a list of known
+//! hangs.
 
 use std::collections::HashMap;
 use std::collections::hash_map::DefaultHasher;
@@ -15,20 +15,20 @@ use std::time::Duration;
 use ir::Tensor;
 use worker::{Case, Fault, Outcome, Pool, Run, WorkerError};
 
-/// How many times as long as other cases one may take. A machine that is busy makes it some times as long.
+/// How many times as long as other cases a case may take. On a busy machine it takes some times as long as usual.
 const USUAL: u32 = 50;
 
-/// How many times as long as other cases one may take if the question is not whether it hangs: then an answer
-/// counts for more than a few lost seconds.
+/// How many times as long as other cases a case may take if the question is not whether it hangs: then an answer is
+/// worth a few lost seconds.
 const ENOUGH: u32 = 200;
 
-/// The part of a case's time that is given at most, but for [`SECOND`] and what the whole model takes.
+/// The most that is given is this part of a case's time; [`SECOND`], and the time of the whole model, may make it more.
 const PART: u32 = 10;
 
-/// What is given at least, where a case may take as long: an engine that is busy starting does not hang.
+/// The least that is given, if a case may take that long: an engine that is busy starting does not hang.
 const LEAST: Duration = Duration::from_millis(250);
 
-/// What may be given, however short the time of a case is.
+/// This much may be given, however short the time of a case is.
 const SECOND: Duration = Duration::from_secs(1);
 
 /// How many times as long as the whole model a smaller one may take.
@@ -62,7 +62,7 @@ impl Hurry {
         self.is_first_look
     }
 
-    /// The whole model took so long somewhere. (What an engine says of itself may be anything.)
+    /// Notes how long the whole model took at some level. (An engine may report any number.)
     pub fn took(&self, seconds: f64) {
         let took = Duration::try_from_secs_f64(seconds).unwrap_or_default();
         let mut whole = self.whole.lock().unwrap_or_else(PoisonError::into_inner);
@@ -116,9 +116,9 @@ fn hung() -> Run {
     Run::of(Outcome::Fault(Fault::Timeout))
 }
 
-/// The time limit for a case that hung at another level of its engine, or that is not asked whether it hangs:
-/// [`ENOUGH`] times as long as other cases take, but at least a second and at most half of `time`. If it is
-/// not known what other cases take, half of `time`.
+/// The time limit for a case that hung at another level of its engine, or of which nobody asks whether it hangs. It is
+/// [`ENOUGH`] times as long as other cases take, but at least a second and at most half of `time`. If it is not known
+/// how long others take, it is half of `time`.
 pub(crate) fn enough(time: Duration, usual: Option<f64>) -> Duration {
     let most = (time / 2).max(SECOND);
     times(ENOUGH, usual).map_or(most, |it| it.clamp(SECOND, most)).min(time)

@@ -1,7 +1,7 @@
-//! A model taken apart: each of its operators alone, with what the reference says of it.
+//! A model taken apart: each of its operators alone, with the reference's values for it.
 //!
-//! The levels of an engine often fail in the same way, and each is asked about the same operators. So what does not depend
-//! on the level is made once, when it is first needed.
+//! The levels of an engine often fail in the same way, and each is asked about the same operators. So whatever does not
+//! depend on the level is made once, when it is first needed.
 
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
@@ -18,8 +18,7 @@ use crate::trial::Trial;
 pub struct Isolated {
     /// The model, functions inlined.
     pub flat: Model,
-    /// Where each of its nodes comes from: the node of the model that it was, or the call whose function it
-    /// stood in.
+    /// Where each node comes from: a node of the original model, or the call of the function that contained it.
     pub from: Vec<NodeId>,
     /// Its inputs, in order.
     pub inputs: Vec<Tensor>,
@@ -50,13 +49,13 @@ impl Isolated {
     }
 }
 
-/// The model of one operator alone. Operands that are constants stay constants; the others become inputs with the
-/// reference's values, and with one of several where the value is open. `None` if the evaluation lacks one.
+/// The model of one operator alone. Operands that are constants stay constants. The others become inputs with the
+/// reference's values; where a value is open, one of several is taken. `None` if the evaluation lacks a value.
 pub fn isolate(flat: &Model, id: NodeId, evaluation: &Evaluation) -> Option<(Model, Vec<Tensor>)> {
     isolate_on(flat, id, &|operand| evaluation.taps.get(&operand).map(|tap| tap.tensor.clone()))
 }
 
-/// The model of one operator alone, on values that somebody has for its operands.
+/// The model of one operator alone, on given values for its operands.
 pub fn isolate_on(
     flat: &Model,
     id: NodeId,
@@ -65,8 +64,8 @@ pub fn isolate_on(
     isolate_last(flat, &[id], value)
 }
 
-/// The model of one operator together with those that give its operands, on values that somebody has for theirs. `None`
-/// where no operator gives one.
+/// The model of one operator together with the operators that compute its operands, on given values for their operands.
+/// `None` if no operator computes one.
 pub fn isolate_joined(
     flat: &Model,
     id: NodeId,
@@ -82,7 +81,7 @@ pub fn isolate_joined(
     isolate_last(flat, &joined.into_iter().collect::<Vec<_>>(), value)
 }
 
-/// The model of some operators, in SSA order, that gives what the last of them gives.
+/// The model of some operators in SSA order, whose outputs are the results of the last one.
 fn isolate_last(
     flat: &Model,
     ids: &[NodeId],

@@ -6,7 +6,8 @@ use std::path::Path;
 /// Where it is not told.
 const UNTOLD: u64 = 8 << 30;
 
-/// How many bytes may be taken without others having to go: of the machine, and of what a container has of it.
+/// How many bytes this process may take without others having to give way: of the machine, and of its container's
+/// share.
 pub fn available() -> u64 {
     let told = fs::read_to_string("/proc/meminfo").ok();
     let machine = told.as_deref().and_then(in_meminfo).unwrap_or(UNTOLD);
@@ -27,7 +28,7 @@ fn group_path(told: &str) -> Option<&str> {
     told.lines().find_map(|line| line.strip_prefix("0::/"))
 }
 
-/// What is left of a group's limit, where it has one. Files that are kept in memory go when it is needed.
+/// What is left of a group's limit, if it has one. Cached files are not counted: they make room when memory is needed.
 fn left_in(group: &Path) -> Option<u64> {
     let number = |name: &str| fs::read_to_string(group.join(name)).ok()?.trim().parse::<u64>().ok();
     let stat = fs::read_to_string(group.join("memory.stat")).unwrap_or_default();

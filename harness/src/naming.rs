@@ -5,11 +5,11 @@
 //! known findings holds on every machine. Commands to be pasted still have the `cmd:` form
 //! ([`Target::engine`](crate::Target::engine)).
 //!
-//! Two programs may give the same name: two builds of a runtime, one runtime with other flags, a runner of what is also built in.
-//! Then a built-in engine, or else the first on the command line, has the name, and the others a number behind it:
-//! `mine#2`. It is a number, as the command would bring the paths of one machine into every signature, and the version
-//! does not tell two programs of one build apart. A list of known findings that is to cover them all says `mine*`. The
-//! report says which command has which name (`Tested` in `campaign::store::identity`).
+//! Two programs may give the same name: two builds of a runtime, one runtime with other flags, or a runner for a
+//! runtime that is built in too. Then a built-in engine keeps the name, or else the first on the command line; the
+//! others get a number behind it: `mine#2`. Numbers are used for two reasons: the command would bring the paths of one
+//! machine into every signature, and the version is the same for two programs of one build. `mine*` in a list of known
+//! findings covers them all. The report says which command has which name (`Tested` in `campaign::store::identity`).
 
 use std::collections::BTreeMap;
 
@@ -28,12 +28,12 @@ pub(crate) fn name(engine: &str, hello: &str) -> String {
     if name.chars().any(char::is_alphanumeric) { name } else { engine.to_owned() }
 }
 
-/// The names of engines, each as its place on the command line and the name that it would have: different engines of one name
-/// get numbers.
+/// The names of engines, in which different engines of one name get numbers. Each engine is given as it stands on the
+/// command line, with the name that it would have.
 pub(crate) fn numbered(engines: &[(&str, &str)]) -> Vec<String> {
     let mut same: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     let mut names = vec![String::new(); engines.len()];
-    // An engine of this program's own has its name before a stranger that says it is called so.
+    // A built-in engine has its name before a program that calls itself so.
     for own in [true, false] {
         for (given, (engine, name)) in
             names.iter_mut().zip(engines).filter(|(_, (engine, name))| (engine == name) == own)

@@ -11,27 +11,28 @@ use ops::Model;
 
 use crate::target::Target;
 
-/// How far good implementations are, for one model with inputs, once that was needed. To find out takes as long as the bounds do.
+/// How far good implementations are from the outputs of one model with inputs, once that was needed. To find it out
+/// takes as long as the bounds do.
 #[derive(Default)]
 pub struct Reached(RefCell<Option<ByTier>>);
 
 /// What a kind of engines reaches.
 struct ByTier {
     tier: Arc<Tier>,
-    /// The numbers of the outputs of which that was asked.
+    /// The numbers of the outputs for which that was asked.
     asked: BTreeSet<usize>,
     limits: Rc<[Limits]>,
 }
 
 impl Reached {
-    /// For a target's kind, all outputs; none where the reference cannot evaluate the model. Levels of one engine are
-    /// of one kind.
+    /// The distances for a target's kind, for all outputs; none if the reference cannot evaluate the model. All levels
+    /// of an engine are of one kind.
     pub fn by(&self, target: &Target, model: &Model, inputs: &[Tensor]) -> Rc<[Limits]> {
         let all: Vec<usize> = (0..model.graph.outputs.len()).collect();
         self.of(&all, target, model, inputs)
     }
 
-    /// For a target's kind, those outputs alone whose numbers are given. What is said of others is of no use.
+    /// The distances for a target's kind, only for the outputs whose numbers are given. The other entries mean nothing.
     pub fn of(&self, outputs: &[usize], target: &Target, model: &Model, inputs: &[Tensor]) -> Rc<[Limits]> {
         let mut known = self.0.borrow_mut();
         let mut asked: BTreeSet<usize> = outputs.iter().copied().collect();

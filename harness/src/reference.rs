@@ -51,13 +51,13 @@ pub const MAX_ELEMENTS: u64 = 1 << 25;
 const MOST_FLOPS: u64 = 1 << 38;
 
 /// How many operations a model may take beyond [`MAX_FLOPS`], and elements beyond [`MAX_ELEMENTS`], for each element of
-/// a constant that it brings. What people have trained has weights in proportion to what it computes (ResNet-50 at
-/// 224×224 takes some 330 operations for each); a model of a few bytes that asks for as much is a mistake, or malice.
+/// its constants. Trained models have weights in proportion to what they compute: ResNet-50 at 224×224 takes some 330
+/// operations for each. A model of a few bytes that asks for as much is a mistake, or malice.
 const FLOPS_BY_CONSTANT: u64 = 1 << 12;
 const ELEMENTS_BY_CONSTANT: u64 = 4;
 
-/// What evaluating a valid model costs, if a campaign may do it many times. It runs in this process, which has no limits on
-/// time and memory, and a model of a few bytes can ask for any amount of both.
+/// The cost of evaluating a valid model, if a campaign may do so many times. The reference runs in this process,
+/// without limits on time and memory, and a model of a few bytes can ask for any amount of both.
 pub fn affordable(model: &Model) -> Result<Spent, String> {
     let all = Spent::on(model);
     within("scalar operations", all.operations, MAX_FLOPS)?;
@@ -65,13 +65,13 @@ pub fn affordable(model: &Model) -> Result<Spent, String> {
     Ok(all)
 }
 
-/// Whether a model that a user brings may take more than is in proportion to its weights.
+/// Whether a user's model may take more than is in proportion to its weights.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub enum Large {
     /// A model of a few bytes that asks for much is refused.
     #[default]
     Refused,
-    /// The user knows that it is large. Weights may be computed, as ConstantOfShape gives them.
+    /// The user knows that the model is large. Its weights may be computed, by ConstantOfShape for example.
     Allowed,
 }
 
@@ -84,8 +84,8 @@ pub fn bearable(model: &Model, taps: Taps, large: Large) -> Result<(), String> {
     })
 }
 
-/// What the reference may take for a model that a user brings, and for parts of it: what is in proportion to its
-/// weights unless it may be [`Large`], in half the memory that the machine has.
+/// What the reference may take for a user's model, and for parts of it, in half the memory of the machine: an amount in
+/// proportion to its weights, unless it may be [`Large`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Means {
     /// Scalar operations.
@@ -104,7 +104,7 @@ impl Means {
         Self::with(brought, memory::available() / 2)
     }
 
-    /// For a model that brings so many constants, on a machine that has so many bytes for it.
+    /// The limits for a model with `brought` elements in its constants, on a machine with `bytes` for it.
     fn with(brought: u64, bytes: u64) -> Self {
         let elements = MAX_ELEMENTS.saturating_add(ELEMENTS_BY_CONSTANT.saturating_mul(brought));
         Self {
@@ -118,7 +118,7 @@ impl Means {
         self.elements
     }
 
-    /// How many elements are in use at one time in a model, if they are enough for it.
+    /// The number of elements that a model has in use at one time, if these limits are enough for it.
     pub fn bear(self, model: &Model, taps: Taps) -> Result<u64, String> {
         let spent = Spent::on(model);
         within("scalar operations", spent.operations, self.flops)?;
@@ -150,7 +150,7 @@ fn within(what: &str, takes: u64, most: u64) -> Result<(), String> {
     Err(format!("the model is too large for the reference: {takes} {what} of at most {most}"))
 }
 
-/// What evaluating a model costs the reference.
+/// The cost of evaluating a model by the reference.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Spent {
     /// Scalar operations.
@@ -175,7 +175,7 @@ impl Spent {
         (MAX_FLOPS / self.operations.max(1)).min(MAX_ELEMENTS / self.elements.max(1))
     }
 
-    /// What a search for the model's values may do: what one run costs decides how many there may be.
+    /// How much a search for the model's values may do: the cost of one run decides how many runs there may be.
     pub fn search(self) -> Budget {
         let all = Budget::default();
         Budget { runs: self.runs().clamp(1, all.runs.into()) as u32, ..all }

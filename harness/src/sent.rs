@@ -9,7 +9,7 @@ use worker::{Source, WorkerError};
 /// A model as it is sent: as a file, where it is too large for a message.
 pub(crate) enum Sent<'a> {
     Message(&'a [u8]),
-    /// The file, in a folder that goes when it is no more needed.
+    /// The file, in a folder that is removed when it is no longer needed.
     File {
         path: PathBuf,
         _folder: TempDir,

@@ -68,13 +68,13 @@ pub struct Target {
 /// How an engine is asked.
 #[derive(Clone)]
 enum Manner {
-    /// With all its time, where others were asked before.
+    /// With all its time, in a process that may have run other cases.
     Usually,
-    /// With little time, and nothing twice that has hung.
+    /// With little time. A case that has hung is not asked about again.
     InAHurry(Arc<Hurry>),
-    /// With all its time, in a process that has run nothing yet, and nothing twice that has hung so.
+    /// With all its time, in a new process. A case that has hung with all its time is not asked about again.
     Afresh(Arc<Hurry>),
-    /// With as much time as is enough where a hang is no answer.
+    /// With as much time as is enough if a hang counts as no answer.
     Briefly,
 }
 
@@ -126,7 +126,7 @@ fn spec(backend: &str) -> Result<EngineSpec, OpenError> {
     Ok(EngineSpec { name: REFERENCE.to_owned(), program, args })
 }
 
-/// The accuracy that an engine is held to: the one it says that it keeps.
+/// The accuracy that an engine is held to: the profile that it says it keeps, or a default.
 fn profile(description: &Description) -> Result<&'static Profile, OpenError> {
     match &description.profile {
         Some(name) => Profile::named(name).ok_or_else(|| OpenError::Profile {
@@ -166,7 +166,7 @@ impl Target {
     /// The levels of an engine that runs in this process.
     ///
     /// # Panics
-    /// If it says that it keeps an accuracy profile that there is not: it is part of this program.
+    /// If the engine names an accuracy profile that does not exist: it is part of this program.
     pub fn here(engine: Box<dyn Engine + Send>) -> Vec<Self> {
         let description = engine.describe();
         let (backend, levels) = (description.engine.clone(), description.levels.clone());
@@ -180,12 +180,12 @@ impl Target {
         format!("{}:{}", self.backend, self.level)
     }
 
-    /// The engine and the level as a command to be pasted names them.
+    /// The engine and the level, as `--on` takes them in a command to be pasted.
     pub fn on(&self) -> String {
         on(&self.engine, &self.level)
     }
 
-    /// How long the engine may take for a case, and what gives it longer, in words.
+    /// How long the engine may take for a case, in words, and which flag gives it more time.
     pub fn patience(&self) -> String {
         match &*self.host {
             Host::Workers(pool) => format!("it had {:?}; --timeout gives it longer", pool.timeout()),
@@ -217,7 +217,8 @@ impl Target {
         self.confirm_unsupported(ran, None, &case)
     }
 
-    /// Runs a case on several levels of one engine, one after the other. Once it hangs at one, the others get half the time.
+    /// Runs a case on several levels of one engine, one after the other, all in the manner of the first. Where they are asked
+    /// as usual and one hangs, those after it get as much time as is enough (`hurry::enough`).
     pub fn run_all(
         levels: &[Self],
         onnx: &[u8],
@@ -262,10 +263,14 @@ impl Target {
     /// Asks about several cases at once.
     fn ask_all(&self, cases: &[worker::Case<'_>]) -> Result<Vec<Run>, worker::WorkerError> {
         Ok(match &*self.host {
-            Host::Workers(pool) => {
-                let time = if let Manner::Briefly = self.manner { enough(pool) } else { pool.timeout() };
-                pool.run_all_within(time, cases, enough(pool))?
-            }
+            Host::Workers(pool) => match &self.manner {
+                Manner::Usually => pool.run_all_within(pool.timeout(), cases, enough(pool))?,
+                Manner::Briefly => pool.run_all_within(enough(pool), cases, enough(pool))?,
+                // A case that is known to hang must not be sent with others.
+                Manner::InAHurry(_) | Manner::Afresh(_) => {
+                    return cases.iter().map(|case| self.ask(case)).collect();
+                }
+            },
             Host::Here(here, _) => cases.iter().map(|case| run_here(here, case)).collect(),
         })
     }
@@ -300,8 +305,8 @@ impl Target {
         Ok(Run { outcome, ..ran })
     }
 
-    /// The seconds inside the engine so far, at all levels that were opened together: for all runs, and to load it in
-    /// every worker.
+    /// The seconds spent inside the engine so far, at all levels that were opened together: in all runs, and to load it
+    /// in every worker.
     pub fn engine_seconds(&self) -> f64 {
         match &*self.host {
             Host::Workers(pool) => pool.engine_seconds(),
@@ -309,8 +314,8 @@ impl Target {
         }
     }
 
-    /// Ends what the engine begins from now on and still runs at a moment, see [`worker::Pool::end_at`]; at all levels that
-    /// were opened together. (What an engine of this process runs comes to its end.)
+    /// Sets a moment at which runs end that begin from now on, see [`worker::Pool::end_at`]. It holds for all levels
+    /// that were opened together. (Engines in this process finish their runs.)
     pub fn end_at(&self, end: Option<Instant>) {
         if let Host::Workers(pool) = &*self.host {
             pool.end_at(end);
@@ -322,8 +327,8 @@ impl Target {
         matches!(&*self.host, Host::Workers(pool) if pool.has_cut())
     }
 
-    /// How many faults of the engine's workers, by kind, were no case's own (see [`Run::late_faults`]); all levels of an
-    /// engine that were opened together share them.
+    /// How many faults of the engine's workers belong to no case, by kind (see [`Run::late_faults`]). All levels that
+    /// were opened together share them.
     pub fn late_faults(&self) -> BTreeMap<String, u64> {
         match &*self.host {
             Host::Workers(pool) => pool.late_faults(),
@@ -354,8 +359,8 @@ impl Target {
         is_known.then(|| Self { level: level.to_owned(), ..self.clone() })
     }
 
-    /// Takes over what was found to be lacking at another level of the same engine. The optimiser does not decide what an
-    /// engine lacks: where a level refuses what another takes, that is a finding.
+    /// Takes over what another level of the same engine was found to lack. The optimiser does not decide what an engine
+    /// lacks: if one level refuses what another takes, that is a finding.
     pub fn recall(&mut self, other: &Self) -> bool {
         let is_same = self.is_beside(other);
         if is_same {
@@ -364,25 +369,26 @@ impl Target {
         is_same
     }
 
-    /// This target for further questions about what hangs: it waits less, and does not ask what is known to hang.
+    /// This target for further questions about a model that may hang: it gets less time, and is not asked about cases
+    /// that are known to hang.
     #[must_use]
     pub fn in_a_hurry(&self, hurry: &Arc<Hurry>) -> Self {
         Self { manner: Manner::InAHurry(Arc::clone(hurry)), ..self.clone() }
     }
 
-    /// This target where each question is asked in a process of its own, with all its time.
+    /// This target, asked each question in a new process, with all its time.
     #[must_use]
     pub fn afresh(&self, hurry: &Arc<Hurry>) -> Self {
         Self { manner: Manner::Afresh(Arc::clone(hurry)), ..self.clone() }
     }
 
-    /// This target for questions to which a hang is no answer: it waits less.
+    /// This target for questions to which a hang is no answer: it gets less time.
     #[must_use]
     pub fn briefly(&self) -> Self {
         Self { manner: Manner::Briefly, ..self.clone() }
     }
 
-    /// What it knows to hang, where it is in a hurry.
+    /// The cases that are known to hang, if the target is in a hurry.
     pub fn hurry(&self) -> Option<&Arc<Hurry>> {
         match &self.manner {
             Manner::Usually | Manner::Briefly => None,
@@ -396,8 +402,8 @@ impl Target {
         levels.take_while(|level| **level != self.level).filter_map(|level| self.at_level(level)).collect()
     }
 
-    /// The engine as it runs the model that it has optimised at this level, written and read again; `None` if it does not
-    /// write models.
+    /// This target with its optimised model written and read again before it runs; `None` if the engine does not write
+    /// models.
     pub fn written(&self) -> Option<Self> {
         let can = self.description().written.contains(&self.level);
         can.then(|| Self { level: format!("{}{WRITTEN}", self.level), ..self.clone() })
@@ -419,13 +425,14 @@ impl Target {
         self.support.narrow(settings)
     }
 
-    /// What a case needs and the engine lacks, if anything.
+    /// Something that a case needs and the engine lacks, if there is anything.
     pub fn lacks_of(&self, case: &Case) -> Option<String> {
         self.support.lacks_of(case)
     }
 
-    /// Why the engine does not take a model, if its hello lacks one of the model's dtypes. Only models that a user
-    /// names are sent all the same, and what is not right then is no finding: it was said not to be accepted.
+    /// Why the engine does not take a model, if its hello lacks one of the model's dtypes. Such a model is sent only if
+    /// a user names it. A wrong answer is no finding then, as the engine did not say that it takes the model. `unseen`
+    /// are the nodes of the model that the engine does not see.
     pub fn declines(&self, model: &Model, unseen: &BTreeSet<NodeId>) -> Option<String> {
         case::dtypes(model, unseen).iter().find_map(|dtype| self.declines_dtype(dtype))
     }
@@ -436,13 +443,15 @@ impl Target {
         is_missing.then(|| format!("{} does not say that it takes {dtype}", self.backend))
     }
 
-    /// What a model needs and the engine lacks, if anything; of its nodes the engine does not see some.
+    /// Something that a model needs and the engine lacks, if there is anything. `unseen` are the nodes of the model
+    /// that the engine does not see.
     pub fn lacks(&self, model: &Model, unseen: &BTreeSet<NodeId>) -> Option<String> {
         self.support.lacks(model, unseen)
     }
 }
 
-/// The late faults of some targets' engines, by backend and kind, see [`Target::late_faults`]; none of an engine without any.
+/// The late faults of the engines of some targets, by backend and kind, see [`Target::late_faults`]. Engines without
+/// late faults are left out.
 pub fn late_faults(targets: &[Target]) -> BTreeMap<String, BTreeMap<String, u64>> {
     let mut all: BTreeMap<String, BTreeMap<String, u64>> = BTreeMap::new();
     // Levels that were named one by one have processes of their own.
@@ -455,7 +464,7 @@ pub fn late_faults(targets: &[Target]) -> BTreeMap<String, BTreeMap<String, u64>
     all
 }
 
-/// What is enough time on a pool, see [`hurry::enough`].
+/// The time that is enough on a pool, see [`hurry::enough`].
 fn enough(pool: &Pool) -> Duration {
     hurry::enough(pool.timeout(), pool.usual_seconds())
 }

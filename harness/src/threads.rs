@@ -5,7 +5,7 @@ use std::num::NonZero;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError, mpsc};
 
-/// How many there are where nobody says it: one per processor.
+/// The number of threads if nobody states one: one per processor.
 pub fn all() -> usize {
     std::thread::available_parallelism().map_or(1, NonZero::get)
 }
@@ -15,8 +15,8 @@ pub fn each<T: Sync, R: Send>(threads: usize, items: &[T], work: impl Fn(&T) -> 
     each_until(threads, items, || false, work)
 }
 
-/// Does something with each item, in their order, until `stop` says so. Items that have been begun are finished: there are results for the
-/// first so many.
+/// Does something with each item, in their order, until `stop` says so. Items that were begun are finished, so that
+/// there are results for the first items, without gaps.
 pub fn each_until<T: Sync, R: Send>(
     threads: usize,
     items: &[T],
@@ -68,7 +68,7 @@ pub fn as_done<R: Send, E>(
     })
 }
 
-/// What there is only so much of, for threads that need some each.
+/// A limited amount of something, such as memory, of which each thread takes a part while it works.
 pub struct Share {
     free: Mutex<u64>,
     all: u64,
@@ -82,12 +82,12 @@ pub struct Part<'s> {
 }
 
 impl Share {
-    /// So much.
+    /// This amount, all of it free.
     pub fn new(all: u64) -> Self {
         Self { free: Mutex::new(all), all, returned: Condvar::new() }
     }
 
-    /// Takes a part, once there is as much. Who asks for more than there is gets all.
+    /// Takes a part, as soon as that much is free. A request for more than the whole takes the whole.
     pub fn take(&self, amount: u64) -> Part<'_> {
         let amount = amount.min(self.all);
         let free = self.free.lock().unwrap_or_else(PoisonError::into_inner);

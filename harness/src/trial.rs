@@ -28,12 +28,12 @@ pub struct Trial {
     /// What a target's inputs and outputs are made of.
     interface: Interface,
     reached: Reached,
-    /// Whether it is one operator of a case alone.
+    /// Whether the model is a single operator of a case.
     is_alone: bool,
 }
 
 impl Trial {
-    /// A model that targets get as it is; `None` where it is not valid or cannot be written.
+    /// The trial of a model that targets get as it is; `None` if the model is not valid or cannot be written.
     pub fn of(model: Model, inputs: Vec<Tensor>, profile: &'static Profile) -> Option<Self> {
         let onnx = case::export(&model).ok()?;
         let interface = Interface::of(&model);
@@ -41,7 +41,7 @@ impl Trial {
         Some(Self::written(model, inputs, onnx, interface, evaluated))
     }
 
-    /// A model with the bytes that targets get for it, what their inputs and outputs are made of, and what is expected.
+    /// The trial of a model with the bytes that targets get for it, the interface of these, and the expected outputs.
     pub fn written(
         model: Model,
         inputs: Vec<Tensor>,
@@ -54,7 +54,7 @@ impl Trial {
         Self { model, inputs, onnx, evaluated, interface, reached, is_alone: false }
     }
 
-    /// This trial as that of one operator of a case, which the case may have written out in others.
+    /// This trial, marked as a single operator of a case. The case may have written the operator out in others.
     #[must_use]
     pub fn alone(self) -> Self {
         Self { is_alone: true, ..self }
@@ -80,7 +80,7 @@ impl Trial {
         run(&self.onnx, &self.inputs, &self.interface)
     }
 
-    /// Whether elements that a target gives are suspect, or even wrong.
+    /// Whether some elements of a target's answer are suspect, or even wrong.
     pub fn is_doubtful(&self, target: &Target) -> Result<bool, WorkerError> {
         let outcome = self.outcome(target)?;
         let assessment = self.assess(target, &outcome);
@@ -92,7 +92,7 @@ impl Trial {
         })
     }
 
-    /// What is to be said of an answer. What follows from the width of integers that the target declares is open.
+    /// The assessment of an answer. Elements that depend on the declared width of the target's integers are open.
     pub fn assess(&self, target: &Target, outcome: &Outcome) -> Assessment {
         let expected = self.expected();
         let assessment = target.assess(outcome, &expected);
@@ -130,12 +130,13 @@ impl Trial {
         self.evaluated.expected()
     }
 
-    /// The finding and what came of the run; `None` if nothing is found, or nothing but what follows from the width of integers that
-    /// the target declares, or of floats of an operator alone. (What a case has written out in it may have dtypes of its own.)
+    /// The finding, and the outcome of the run. `None` if nothing is found but what follows from the declared width of
+    /// the target's integers or, for an operator alone, of its floats. (An operator that a case has written out may
+    /// have other dtypes inside.)
     pub fn run(&self, target: &Target) -> Result<Option<(Finding, Outcome)>, WorkerError> {
         let outcome = self.outcome(target)?;
         Ok(match self.assess(target, &outcome).verdict {
-            // What is undefined may be refused, and says nothing about a graph that computes other values there.
+            // An undefined operator may be refused. That says nothing about a graph that computes other values there.
             Verdict::Bug(finding) if finding.is_refusal() && !self.evaluated.is_defined() => None,
             Verdict::Bug(finding) if is_off(&finding) && self.is_in_other_floats(target) => None,
             Verdict::Bug(finding) => Some((*finding, outcome)),

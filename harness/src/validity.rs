@@ -36,7 +36,7 @@ pub struct Relaxed {
     pub level: Validity,
     /// The rule that it breaks, or [`RANDOM`].
     pub rule: String,
-    /// The operator, if it is a rule about the use of one.
+    /// The operator, if the rule is about the use of one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub operator: Option<String>,
     /// What is expected of an engine.

@@ -307,7 +307,7 @@ impl DatumKind {
         }
     }
 
-    /// Whether it is an optional, and a datum is what it may hold.
+    /// Whether this is a kind of optional that may hold the datum.
     pub fn may_hold<T>(self, datum: &Datum<T>) -> bool {
         match self {
             Self::Optional => Self::Tensor.admits(datum),
@@ -316,8 +316,8 @@ impl DatumKind {
         }
     }
 
-    /// The datum of this kind and name whose parts are among these, which loses them. The error is the name of the part
-    /// that is missing.
+    /// Takes the parts of the datum with this name out of `parts`, and puts the datum of this kind together. The error
+    /// is the name of a part that is missing.
     pub fn gather(self, name: &str, parts: &mut BTreeMap<String, Tensor>) -> Result<Datum, String> {
         let sequence = |parts: &mut BTreeMap<String, Tensor>| {
             let length = number(parts, length_of(name))?;

@@ -51,12 +51,12 @@ impl Effort {
     pub const NONE: Self = Self { operations: 0, scratch: 0 };
 }
 
-/// What holds of one use of an operator, a column each. They are cheap, whatever the sizes.
+/// Properties of one use of an operator; each field is a column. They are cheap to compute, whatever the sizes.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Facts {
-    /// The first opset in which such a use means what it means here, where that does not follow from its dtypes and
-    /// from which attributes it has (a [`Spec`] says that): from the value of an attribute, say. Else the first that there
-    /// is, 13.
+    /// The first opset in which this use means what it means here, if the value of an attribute or the like decides
+    /// that; otherwise 13, the first opset that there is. What follows from the dtypes, and from which attributes there
+    /// are, is not in here: a [`Spec`] says that.
     pub since: u32,
     /// What the outputs depend on.
     pub reads: Reads,

@@ -6,12 +6,13 @@ use crate::list::Op;
 use crate::schema::{self, Arity, Parameter};
 use crate::spec::Place;
 
-/// An operator of which ONNX takes the first output alone or all, and since this opset all where it trains: then they have names.
+/// ONNX takes this operator with its first output alone or with all. From this opset on it takes all only from an
+/// operator that trains, which has names for them.
 const ALL_OR_ONE: (&str, u32) = ("BatchNormalization", 14);
 
 impl Op {
-    /// As many of these optional operands and outputs as a node may list in an opset behind those that it writes, of
-    /// which there are so many here.
+    /// How many of the wanted optional operands and outputs a node may list in an opset, behind those that it writes.
+    /// The node has `operands` operands and `outputs` outputs here.
     pub fn listed(&self, wanted: Unnamed, operands: usize, outputs: usize, opset: u32) -> Unnamed {
         let room = self.room(operands, outputs, opset);
         let least = wanted.least(room);
@@ -20,15 +21,15 @@ impl Op {
         if is_taken { least } else { Unnamed { outputs: 0, ..least } }
     }
 
-    /// How many optional operands and outputs there are in an opset behind those that a node writes, which has so many
-    /// operands here and so many outputs.
+    /// How many optional operands and outputs an opset has behind those that a node writes. The node has `operands`
+    /// operands and `outputs` outputs here.
     pub fn room(&self, operands: usize, outputs: usize, opset: u32) -> Unnamed {
         let Some(schema) = schema::in_force(self.spec().name, opset) else { return Unnamed::default() };
         let written = self.slots_written(operands, opset);
         Unnamed { operands: optional(&schema.inputs, written), outputs: optional(&schema.outputs, outputs) }
     }
 
-    /// How many operands a node writes that has so many here: some attributes are operands.
+    /// How many operands a node writes that has `operands` of them here: it writes some attributes as operands.
     fn slots_written(&self, operands: usize, opset: u32) -> usize {
         let (spec, attributes) = (self.spec(), self.attributes());
         let slots = spec.fields.iter().filter_map(|field| match spec.place(field.name, opset) {
@@ -46,7 +47,7 @@ impl Op {
     }
 }
 
-/// How many parameters there are behind the first ones: none if one of them must be there, or may be several.
+/// How many parameters follow the first ones; 0 if one that follows is required, or stands for several.
 fn optional(parameters: &[Parameter], first: usize) -> u32 {
     let rest = parameters.get(first..).unwrap_or_default();
     let may_go = rest.iter().all(|parameter| parameter.arity == Arity::Optional);

@@ -35,30 +35,54 @@ pub const ALIKE: f64 = 0.9;
 /// to be, from 0 to 1. Groups, and findings in a group, are in ascending order.
 pub fn join(findings: &[&Finding], alike: f64) -> Vec<Vec<usize>> {
     let seen: Vec<Seen<'_>> = findings.iter().map(|finding| Seen::new(finding)).collect();
-    let mut groups = UnionFind::new(seen.len());
-    let all = 0..seen.len();
-    for i in all.clone() {
-        for j in i + 1..seen.len() {
-            if seen[i].is_like(&seen[j], alike) && seen[i].names_the_same(&seen[j]) {
-                groups.union(i, j);
-            }
-        }
+    let mut deeds: BTreeMap<Deed<'_>, Vec<usize>> = BTreeMap::new();
+    for (i, of) in seen.iter().enumerate() {
+        deeds.entry(of.deed()).or_default().push(i);
     }
-    let (at_home, homeless): (Vec<usize>, Vec<usize>) =
-        all.filter(|&i| seen[i].at_fault == AtFault::Nobody).partition(|&i| {
-            let home = seen[i].home(&seen, alike);
-            home.inspect(|&home| _ = groups.union(i, home)).is_some()
-        });
-    debug_assert!(at_home.iter().all(|&i| seen[i].says_something()));
-    for (k, &i) in homeless.iter().enumerate() {
-        for &j in &homeless[k + 1..] {
-            if seen[i].is_like(&seen[j], alike) {
-                groups.union(i, j);
-            }
-        }
+    let mut groups = UnionFind::new(seen.len());
+    for deed in deeds.values() {
+        join_deed(&seen, deed, alike, &mut groups);
     }
     lists(groups)
 }
+
+/// Unites the findings of one deed that have one cause, by their numbers.
+fn join_deed(seen: &[Seen<'_>], deed: &[usize], alike: f64, groups: &mut UnionFind<usize>) {
+    let named = pairs(deed).filter(|&(i, j)| seen[i].names_the_same(&seen[j]));
+    unite(seen, named, alike, groups);
+    let nobodys = deed.iter().copied().filter(|&i| seen[i].at_fault == AtFault::Nobody);
+    let mut homeless = Vec::new();
+    for i in nobodys {
+        match seen[i].home(deed.iter().map(|&j| (j, &seen[j])), alike) {
+            Some(home) => _ = groups.union(i, home),
+            None => homeless.push(i),
+        }
+    }
+    unite(seen, pairs(&homeless), alike, groups);
+}
+
+/// Unites those pairs that speak of their deed in like words.
+fn unite(
+    seen: &[Seen<'_>],
+    pairs: impl Iterator<Item = (usize, usize)>,
+    alike: f64,
+    groups: &mut UnionFind<usize>,
+) {
+    for (i, j) in pairs {
+        // To compare words is what costs.
+        if !groups.equiv(i, j) && seen[i].is_like(&seen[j], alike) {
+            groups.union(i, j);
+        }
+    }
+}
+
+/// Every two of some numbers.
+fn pairs(of: &[usize]) -> impl Iterator<Item = (usize, usize)> {
+    of.iter().enumerate().flat_map(|(k, &i)| of[k + 1..].iter().map(move |&j| (i, j)))
+}
+
+/// What an engine did, whatever the operator and the message: the engine, the oracle's question, and the kind of the symptom.
+type Deed<'a> = (&'a str, Option<(&'a str, &'a str)>, &'a str);
 
 /// What a cause is judged by.
 struct Seen<'a> {
@@ -81,12 +105,15 @@ impl<'a> Seen<'a> {
         Self { finding, kind, at_fault, words: words(text), cause: message::cause(text) }
     }
 
-    /// Whether the same engine did the same thing, in like words.
+    /// What was done. Findings of different deeds have different causes.
+    fn deed(&self) -> Deed<'a> {
+        let check = self.finding.telling_check().map(|check| (check.oracle.as_str(), check.name.as_str()));
+        (&self.finding.backend, check, self.kind)
+    }
+
+    /// Whether two findings of one deed speak of it in like words.
     fn is_like(&self, other: &Self, alike: f64) -> bool {
-        self.finding.backend == other.finding.backend
-            && self.finding.telling_check() == other.finding.telling_check()
-            && self.kind == other.kind
-            && similarity(&self.cause, &other.cause) >= alike
+        similarity(&self.cause, &other.cause) >= alike
     }
 
     /// Whether both know who is at fault, and agree.
@@ -98,11 +125,18 @@ impl<'a> Seen<'a> {
         message::is_telling(&self.cause)
     }
 
-    /// For a finding that nobody is blamed for: the finding of an operator whose message is most like this one's.
-    fn home(&self, all: &[Self], alike: f64) -> Option<usize> {
+    /// For a finding that nobody is blamed for: the finding of an operator, among those of its deed, whose message is most like
+    /// this one's.
+    fn home<'s>(&self, deed: impl Iterator<Item = (usize, &'s Self)>, alike: f64) -> Option<usize>
+    where
+        Self: 's,
+    {
+        if !self.says_something() {
+            return None;
+        }
         let is_home =
             |other: &Self| matches!(other.at_fault, AtFault::Operator(_)) && self.is_like(other, alike);
-        let homes = all.iter().enumerate().filter(|(_, other)| self.says_something() && is_home(other));
+        let homes = deed.filter(|(_, other)| is_home(other));
         let likeness = |other: &Self| similarity(&self.words, &other.words);
         // Of equals the first by name, so that the order of the findings does not matter.
         homes
@@ -285,6 +319,17 @@ mod tests {
             refused(Stage::Load, None, "Analysing \"n8\" IsNan: Element wise eval not defined"),
             refused(Stage::Load, None, "Analysing \"n8\" IsInf: Element wise eval not defined"),
         ]);
+        assert_eq!(groups, [vec![0, 3], vec![1, 2]]);
+    }
+
+    #[test]
+    fn a_finding_without_a_culprit_stays_with_what_its_engine_did() {
+        let message = "Analysing \"n8\" IsNan: Element wise eval not defined";
+        let of = |backend: &str, culprit| {
+            let symptom = Symptom::Rejected { stage: Stage::Load, message: normalise(message) };
+            finding(backend, symptom, culprit)
+        };
+        let groups = joined(&[of("e", Some("IsNaN f64")), of("f", None), of("f", None), of("e", None)]);
         assert_eq!(groups, [vec![0, 3], vec![1, 2]]);
     }
 

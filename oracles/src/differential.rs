@@ -115,8 +115,8 @@ pub fn refusal(backend: &str, level: &str, stage: Stage, message: &str) -> Verdi
     Verdict::bug(backend, level, symptom, detail)
 }
 
-/// What an engine says that it lacks, if it says so. An optimiser that gives up on what the unoptimised level runs lacks
-/// nothing, whatever it says.
+/// The engine's statement that it lacks something, if it makes one. An optimiser that refuses what the unoptimised
+/// level runs lacks nothing, whatever it says.
 pub fn lacks(outcome: &Outcome) -> Option<&str> {
     match outcome {
         Outcome::Unsupported { why } => Some(why),

@@ -288,8 +288,8 @@ impl Finding {
         }
     }
 
-    /// Whether entries of lists cover it by its former name. On a model that breaks a rule in a use of an operator that name said
-    /// neither, so that it is also the name of what has nothing to do with it.
+    /// Whether entries of lists cover it by its former name. They do not if the model breaks a rule in a use of an
+    /// operator: the former name says neither the rule nor the operator, so that unrelated findings have it too.
     pub fn answers_to_former_name(&self) -> bool {
         self.broken_use().is_none()
     }

@@ -73,6 +73,16 @@ mod tests {
     }
 
     #[test]
+    fn stretches_are_quarters_of_a_power_of_two_and_eight_powers_far_from_1() {
+        let stretch = |at: f64| (argument(place(at)), argument(place(at) + 1));
+        // 1 and the fourth root of 2.
+        assert_eq!(stretch(1.1), (1.0, 1.189_207_115_002_721));
+        // 2^16 and 2^24; 2^-24 and 2^-16.
+        assert_eq!(stretch(100_000.0), (65_536.0, 16_777_216.0));
+        assert_eq!(stretch(1e-6), (5.960_464_477_539_063e-8, 1.525_878_906_25e-5));
+    }
+
+    #[test]
     fn stretches_are_in_the_order_of_their_arguments() {
         let all = [f64::NEG_INFINITY, -1e300, -2.0, -1e-5, -1e-310, 0.0, 1e-310, 1e-5, 0.5, 2.0, 1e300];
         let places = all.map(place);

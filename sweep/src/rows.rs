@@ -172,12 +172,12 @@ impl Row {
         }
     }
 
-    /// How many elements the backend that has most has more than this one, which has some.
+    /// How many elements fewer the backend has than the one that has most; 0 if it has none.
     pub fn fewer(&self) -> u64 {
         if self.has_answers() { self.most.saturating_sub(self.total.elements) } else { 0 }
     }
 
-    /// Whether bounds say nothing of most elements: what the other columns count is then a small part.
+    /// Whether most elements have no bound to be judged by: the other columns then count a small part of them.
     pub fn is_hardly_judged(&self) -> bool {
         2 * self.total.judged < self.total.elements
     }
@@ -187,7 +187,7 @@ impl Row {
         self.total.elements > 0
     }
 
-    /// Whether there is more of it than that the backend lacks it.
+    /// Whether the backend did anything but say that it lacks the operator.
     pub fn says_something(&self) -> bool {
         self.has_answers() || !self.failed.is_empty()
     }
@@ -205,7 +205,8 @@ pub struct Line {
     /// Its elements.
     #[serde(flatten)]
     pub counts: Counts,
-    /// The most elements that a backend has of the operator on the dtype: with fewer, the counts are of another sample.
+    /// How many elements of the operator on the dtype the backend has that has most. The counts of a backend with fewer
+    /// are of another sample.
     #[serde(default)]
     pub most: u64,
     /// The worst element, if one is off: its place, the right value and the value it has.

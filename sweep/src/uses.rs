@@ -89,8 +89,8 @@ impl Use {
         each.join(", ")
     }
 
-    /// This use, before it the one with defaults in place of its attributes, and behind it those on other dtypes and on
-    /// the first two operands alone.
+    /// This use and its variants, in this order: with default attributes, as it is, on other dtypes, and on its first
+    /// two operands alone.
     fn with_others(self) -> Vec<Self> {
         let plain = Op::from_attributes(self.op.spec(), &Attributes::new());
         let plain = plain.map(|op| Self { op, ..self.clone() });
@@ -100,7 +100,7 @@ impl Use {
         plain.into_iter().chain([self]).chain(others).chain(pair).collect()
     }
 
-    /// Joins others, unless it is one of them, or there are enough like it.
+    /// Adds this use to others, unless it is invalid or one of them, or enough of them are like it ([`ALIKE`]).
     fn join(self, others: &mut Vec<Self>) {
         let alike = others.iter().filter(|other| other.is_like(&self)).count();
         if alike < ALIKE && !others.contains(&self) && self.is_valid() {
@@ -108,8 +108,8 @@ impl Use {
         }
     }
 
-    /// This use with other dtypes where it may have any: an attribute that is one, as that of a cast, and the operands behind
-    /// the first.
+    /// This use with every other dtype: in place of an attribute that is a dtype, such as a cast's, and of each operand
+    /// but the first.
     fn on_other_dtypes(&self) -> Vec<Self> {
         let mut all = Vec::new();
         for dtype in DRAWN.iter() {
@@ -130,7 +130,7 @@ impl Use {
         all
     }
 
-    /// Whether another use differs in nothing but numbers that float attributes have.
+    /// Whether two uses differ at most in the numbers of float attributes.
     fn is_like(&self, other: &Self) -> bool {
         let words = |one: &Self| {
             let all = one.op.attributes();

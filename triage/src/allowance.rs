@@ -1,5 +1,5 @@
-//! What looks like a finding and is none: the allowances of [`oracles::allowance`], where finding out whether one holds takes
-//! further runs of the target.
+//! Answers that look like findings and are none: the allowances of [`oracles::allowance`] that take further runs of the
+//! target to find out.
 
 use std::collections::BTreeSet;
 
@@ -14,13 +14,13 @@ use harness::isolate::Isolated;
 use harness::target::Target;
 use harness::trial::Trial;
 
-/// An answer of a target, and what an oracle makes of it.
+/// An answer of a target, and an oracle's verdict on it.
 pub struct Exam<'e> {
     /// The answer.
     pub(crate) outcome: &'e Outcome,
     /// The verdict on it.
     pub(crate) verdict: Verdict,
-    /// The verdict on all outputs but some.
+    /// Judges all outputs but some.
     judge: Judge<'e>,
 }
 
@@ -69,9 +69,10 @@ pub(crate) fn allowed(
     suspect.allowed(target, unseen, outcome, &trial.evaluated)
 }
 
-/// The verdict after what a target says of itself. A user may run what it says that it lacks: then wrong numbers and
-/// refusals are excused; faults and other shapes are not, but for a dtype that it does not say that it takes. Of the
-/// model's nodes it does not see some.
+/// The verdict with regard to what the target says of itself. A user may run a model although the target says that it
+/// lacks something in it. Then wrong elements and refusals are excused; faults and outputs of other shapes are not. If
+/// the target does not say that it takes one of the model's dtypes, everything is excused. `unseen` are the nodes of
+/// the model that the target does not see.
 fn declared(
     target: &Target,
     model: &Model,
@@ -93,9 +94,9 @@ fn declared(
 }
 
 impl Suspect<'_> {
-    /// The verdict on a target that was asked without a campaign's care for what it lacks: by a user, on a model of his
-    /// own or a saved one. After what the target says of itself there are the allowances of campaigns. Of the model's
-    /// nodes the target does not see some.
+    /// The verdict on a target that a user has asked, about a model of his own or a saved one. (Campaigns do not ask a
+    /// target about what it lacks; users may.) What the target says of itself comes first, then the allowances of
+    /// campaigns. `unseen` are the nodes of the model that the target does not see.
     pub fn allowed(
         &self,
         target: &Target,
@@ -108,7 +109,7 @@ impl Suspect<'_> {
         let exam = Exam::of(target, outcome, "", expected, judged);
         let target = &target.in_a_hurry(&self.hurry);
         Ok(match self.settled(target, &exam)? {
-            // Who is to blame decides whether it may refuse.
+            // Whether a refusal is allowed depends on who is to blame.
             Verdict::Bug(finding) if finding.is_refusal() => {
                 self.accuse(target, evaluated.is_defined(), finding)?.verdict
             }
@@ -140,9 +141,9 @@ impl Suspect<'_> {
         }
     }
 
-    /// Whether the target takes each operator alone, or refuses it in words that do not say that it lacks something. Then
-    /// that it says so of the graph follows from something else: from a type that it inferred wrongly, say. Where there
-    /// are functions, these may be what it lacks.
+    /// Whether the target takes each operator alone, or refuses it in words that do not say that something is lacking.
+    /// Then the graph's refusal has another reason, such as a type that the target inferred wrongly. If there are
+    /// functions, the target may lack these.
     fn lacks_nothing_alone(&self, target: &Target) -> Result<bool, WorkerError> {
         let Some(isolated) = self.isolated().filter(|_| !self.has_functions()) else { return Ok(false) };
         let graph = &isolated.flat.graph;
@@ -160,7 +161,7 @@ impl Suspect<'_> {
         Ok(true)
     }
 
-    /// The verdict on a target that computes i64 as i32, where outputs that this may spoil are left out.
+    /// The verdict on a target that computes i64 as i32, without the outputs that this may spoil.
     fn less_narrowed(&self, target: &Target, finding: Box<Finding>, exam: &Exam<'_>) -> Verdict {
         if !matches!(finding.symptom, Symptom::Mismatch(_)) {
             return Verdict::Bug(finding);
@@ -181,8 +182,8 @@ impl Suspect<'_> {
         }
     }
 
-    /// Whether a refusal is one of what is undefined, or may be. `all_defined` says whether value search found values on which
-    /// everything is defined.
+    /// Whether a refusal is about something undefined, or may be. `all_defined` says whether value search found values
+    /// on which everything is defined.
     pub(crate) fn is_allowed_refusal(&self, blamed: &Blamed, all_defined: bool) -> bool {
         let Some(isolated) = self.isolated() else { return !all_defined };
         if !blamed.refuses_alone && allowance::may_be_undefined(&isolated.flat, &isolated.evaluation) {
@@ -192,7 +193,7 @@ impl Suspect<'_> {
     }
 }
 
-/// Whether something is undefined, and the operator that is to blame, if one is, depends on that.
+/// Whether something is undefined and the operator to blame, if there is one, depends on it.
 fn hangs_on_undefined(isolated: &Isolated, blamed: Option<NodeId>) -> bool {
     let undefined = allowance::undefined(&isolated.flat, &isolated.evaluation);
     match blamed {

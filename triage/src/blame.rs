@@ -1,17 +1,17 @@
 //! Which operator is at fault.
 //!
 //! A failing graph is taken apart: each operator that the wrong output depends on runs alone, on the operands that the
-//! reference says it gets. Of those that fail alone, the culprit is one whose wrong answer reaches the output (`reach`)
-//! before one whose does not, then one that shows the very same before one that shows something of the kind
-//! (`likeness`), then the first.
+//! reference computes for it. Several operators may fail alone. Those whose wrong answer reaches the output (`reach`)
+//! go before those whose answer does not. Then those that show exactly the symptom of the finding go before those that
+//! show a similar one (`likeness`). The first operator in this order is the culprit.
 //!
-//! Where no operator refuses, panics or has wrong elements alone and the graph does, one that gives a wrong type alone is the
-//! culprit "in context", if the graph does not do that any more with the right value in its place: a later operator chokes on
-//! the wrong type, or broadcasts it (`reason`).
+//! The graph may refuse, panic or have wrong elements although no operator does so alone. If an operator gives a wrong
+//! type alone, and the graph no longer fails with the right value in place of that result, then this operator is the
+//! culprit "in context": a later operator cannot take the wrong type, or broadcasts it (`reason`).
 //!
-//! Where elements are off and no wrong type is the reason, the graph runs once more with every value as an output, and the
-//! first to diverge is the culprit "in context" (`divergent`). Where none diverges then, tapping the values hides the
-//! fault (it stops a fusion), and the graph as a whole is to blame.
+//! If elements are wrong and no wrong type is the reason, the graph runs once more with every value as an output. The
+//! first operator that diverges is the culprit "in context" (`divergent`). If none diverges then, to make every value
+//! an output hides the fault (it stops a fusion), and the graph as a whole is to blame.
 
 mod form;
 
@@ -42,12 +42,13 @@ use harness::trial::Trial;
 pub struct Alone {
     /// The operator's graph, with inputs.
     pub problem: Problem,
-    /// What it shows there; `None` where that is no comparison with the reference.
+    /// What the operator shows there; `None` if that is no comparison with the reference.
     pub shown: Option<Box<Finding>>,
 }
 
 impl Alone {
-    /// The smaller case of a finding: under its name, and in the words and numbers of what shows there.
+    /// The smaller case of a finding. It has the finding's name, and the words and numbers of what the operator shows
+    /// alone.
     pub(crate) fn smaller(self, finding: &Finding) -> Smaller {
         let finding = match self.shown {
             Some(shown) => Finding { detail: shown.detail, worst: shown.worst, ..finding.clone() },
@@ -66,7 +67,7 @@ impl From<Smaller> for Alone {
 /// What taking a failing graph apart showed.
 #[derive(Default, Debug)]
 pub struct Blamed {
-    /// The operator at fault; `None` where nothing smaller than the graph shows it.
+    /// The operator at fault; `None` if nothing smaller than the graph shows the fault.
     pub culprit: Option<Culprit>,
     /// Its node in the model taken apart; `None` for a form of a program.
     pub node: Option<NodeId>,
@@ -74,7 +75,7 @@ pub struct Blamed {
     pub alone: Option<Alone>,
     /// Whether the fault is gone when every value is an output.
     pub hidden_by_taps: bool,
-    /// Whether an operator that was asked refuses its operands alone, for the same cause.
+    /// Whether one of the operators that ran alone refuses its operands for the same cause.
     pub refuses_alone: bool,
 }
 
@@ -94,11 +95,11 @@ impl Accused {
     }
 }
 
-/// What operators show alone, by target and node: each is run once.
+/// What operators show alone, by target and node. Each operator runs once.
 #[derive(Default)]
 pub(crate) struct Memory(RefCell<BTreeMap<(String, NodeId), AloneResult>>);
 
-/// What an operator shows alone, and what came of the run; nothing where it is right.
+/// The finding of an operator alone, with the outcome of the run; nothing if the operator is right.
 type AloneResult = Option<Rc<(Finding, Outcome)>>;
 
 /// A model that targets may have got wrong.
@@ -106,18 +107,18 @@ pub struct Suspect<'a> {
     pub(crate) model: &'a Model,
     inputs: &'a [Tensor],
     profile: &'static Profile,
-    /// The program that leads to the model, where targets get that.
+    /// The program that leads to the model, if targets get the program.
     program: Option<&'a TargetProgram>,
-    /// The model taken apart, once that was needed; `None` within where that cannot be done.
+    /// The model taken apart, once that was needed; the inner `None` says that it cannot be.
     isolated: OnceCell<Option<Isolated>>,
     memory: Memory,
-    /// The model by itself, once that was needed; `None` within where it cannot be run.
+    /// The model by itself, once that was needed; the inner `None` says that it cannot be run.
     trial: OnceCell<Option<Trial>>,
-    /// What targets show on that.
+    /// What targets show on the model by itself.
     shown_flat: RefCell<BTreeMap<String, Option<Symptom>>>,
     /// What good implementations reach, once that was needed.
     reached: Rc<Reached>,
-    /// How targets are asked further about it: what of it is known to hang, and how long it takes.
+    /// How targets are asked further questions: what is known to hang, and how long the model takes.
     pub hurry: Arc<Hurry>,
 }
 
@@ -138,19 +139,19 @@ impl<'a> Suspect<'a> {
         }
     }
 
-    /// This suspect, which knows what good implementations reach where another one of the same model has found out.
+    /// This suspect with the knowledge of another one of the same model about what good implementations reach.
     #[must_use]
     pub fn sharing(self, reached: &Rc<Reached>) -> Self {
         Self { reached: Rc::clone(reached), ..self }
     }
 
-    /// This suspect, where targets get the program that leads to it.
+    /// This suspect, if targets get the program that leads to it.
     #[must_use]
     pub fn written(self, program: Option<&'a TargetProgram>) -> Self {
         Self { program, ..self }
     }
 
-    /// A target's verdict after allowances, and with someone to blame; and the culprit alone where it fails alone.
+    /// The verdict on a target after all allowances, with someone to blame; and the culprit alone, if it fails alone.
     /// `all_defined` says whether value search found values on which everything is defined.
     pub fn conclude(
         &self,
@@ -161,7 +162,7 @@ impl<'a> Suspect<'a> {
         self.concluded(target, all_defined, exam).map(|accused| (accused.verdict, accused.alone))
     }
 
-    /// What [`Self::conclude`] gives, with the culprit's node.
+    /// The result of [`Self::conclude`], with the culprit's node.
     pub(crate) fn concluded(
         &self,
         target: &Target,
@@ -182,7 +183,7 @@ impl<'a> Suspect<'a> {
         finding: Box<Finding>,
     ) -> Result<Accused, WorkerError> {
         let mut finding = finding;
-        // What the model shows by itself has the words that it has there.
+        // If the model by itself shows the finding, its words are taken from there.
         if let (Some(_), Some(symptom)) = (self.program, self.shown_flat(target, &finding)?) {
             finding.symptom = symptom;
         }
@@ -206,7 +207,7 @@ impl<'a> Suspect<'a> {
         self.reached.by(target, self.model, self.inputs)
     }
 
-    /// How far they are from those outputs alone whose numbers are given.
+    /// How far good implementations are from certain outputs, given by their numbers.
     pub(crate) fn limits_of(&self, outputs: &[usize], target: &Target) -> Rc<[Limits]> {
         self.reached.of(outputs, target, self.model, self.inputs)
     }
@@ -266,7 +267,8 @@ impl Whole<'_> {
         Ok(Blamed { refuses_alone, ..blamed })
     }
 
-    /// Who is to blame for what no operator shows alone: one whose wrong type is the reason, or the first to diverge.
+    /// Who is to blame for a symptom that no operator shows alone: an operator whose wrong type is the reason, or the
+    /// first operator to diverge.
     fn in_its_graph(&self, reasons: &[NodeId], symptom: &Symptom) -> Result<Blamed, WorkerError> {
         let blamed = self.reason(reasons, symptom)?;
         match symptom {
@@ -275,7 +277,7 @@ impl Whole<'_> {
         }
     }
 
-    /// Asks each operator that a wrong output depends on alone, of those that are to be asked.
+    /// Runs alone those of the operators to be asked that a wrong output depends on.
     fn ask_alone(
         &self,
         finding: &Finding,
@@ -363,11 +365,11 @@ impl Whole<'_> {
     }
 }
 
-/// What operators show that are asked alone.
+/// What operators show when each runs alone.
 struct AskedAlone {
-    /// The one whose fault is most like the finding.
+    /// The operator whose fault is most like the finding.
     guilty: Option<NodeId>,
-    /// Whether that shows the very same, and the output that is off hangs on it.
+    /// Whether that operator shows exactly the same, and the wrong output depends on it.
     is_same: bool,
     /// The nodes whose fault may be the reason of the finding.
     reasons: Vec<NodeId>,

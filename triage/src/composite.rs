@@ -1,4 +1,4 @@
-//! The operators of a program that are written out in others where they are read: each alone.
+//! The composite operators of a program, each alone. (Import writes a composite operator out in others.)
 //!
 //! The model that a program leads to contains only the expansion of a composite operator, such as Resize or
 //! LSTM. So a target that is wrong about the operator is right about that model. The node alone, on the
@@ -18,8 +18,8 @@ use crate::reduce::Problem;
 /// A node of a program alone, with the values of its operands.
 #[derive(Clone, Debug)]
 pub(crate) struct Composite {
-    /// The places, in order, of the node and of the nodes that it cannot be without, among the nodes of the
-    /// main graph.
+    /// The places of the node, and of the nodes that it cannot be run without, among the nodes of the main graph, in
+    /// order.
     pub(crate) nodes: Vec<usize>,
     /// Its operator.
     pub(crate) name: String,
@@ -29,8 +29,7 @@ pub(crate) struct Composite {
     pub(crate) problem: Problem,
 }
 
-/// Forms with bodies: they are not to blame for the operators in their bodies, which are looked at by
-/// themselves.
+/// Operators with bodies. They are not to blame for the operators in their bodies, which are looked at by themselves.
 const CONTROL_FLOW: [&str; 3] = ["If", "Loop", "Scan"];
 
 /// Whether a node is an operator that import writes out: import knows it, and there is no operator of ours
@@ -50,7 +49,7 @@ pub(crate) fn has_composites_in_functions(program: &Program) -> bool {
     has
 }
 
-/// Whether what a node gives there is a tensor, by the standard.
+/// Whether a node's output at this place is a tensor, by the standard.
 pub(crate) fn is_tensor(node: &Node, port: usize) -> bool {
     ops::schema::gives_tensor(node.rest.op_type(), port)
 }
@@ -94,7 +93,7 @@ pub(crate) fn composites_with(
 ) -> Vec<Composite> {
     let nodes = &program.main.body.nodes;
     let groups = groups(&program.main.body, &|at| is_composite(&nodes[at]) || is_written_out(at));
-    // One run of the reference has them all, unless one of them cannot be had.
+    // One run of the reference gives all values, unless one of them is not to be had.
     let all: BTreeSet<ValueId> = groups.iter().flat_map(|group| open(&program.main.body, group)).collect();
     let all: Vec<ValueId> = all.into_iter().collect();
     let known = values(program, &all, inputs).unwrap_or_default();
@@ -162,8 +161,8 @@ fn alone(
     Some(Composite { name: names.join(" + "), nodes: group, types, problem })
 }
 
-/// The results of some nodes of a body by which they are seen: the tensors, or where there are none what no other of
-/// the nodes reads; of these the ones that are wanted, if any are.
+/// The results that show what some nodes of a body do: the tensors, or if there are none, the results that no other of
+/// the nodes reads. If some of these are wanted, only the wanted ones.
 fn seen(nodes: &[&Node], is_wanted: &dyn Fn(ValueId) -> bool) -> Vec<ValueId> {
     let results = nodes.iter().flat_map(|node| {
         let results = node.outputs.iter().enumerate();
@@ -181,7 +180,8 @@ fn seen(nodes: &[&Node], is_wanted: &dyn Fn(ValueId) -> bool) -> Vec<ValueId> {
     if wanted.is_empty() { all } else { wanted }
 }
 
-/// The values that something in the main scope of a program reads: a node, an output, that of a body.
+/// The values that something in the main scope of a program reads: a node, an output of the program, or an output of a
+/// body.
 pub(crate) fn read(program: &Program) -> BTreeSet<ValueId> {
     let main = &program.main.body;
     let given = |body: &Body| body.outputs.iter().map(|port| port.value).collect::<Vec<_>>();
@@ -193,7 +193,7 @@ pub(crate) fn read(program: &Program) -> BTreeSet<ValueId> {
     all
 }
 
-/// What a program says of an input of such a value; `None` where the value does not tell.
+/// The declaration of an input with such a value; `None` if the value does not tell.
 fn declared(datum: &Datum) -> Option<ValueInfoProto> {
     let open = |kind, dtype| ValueInfoProto { r#type: Some(open_type(kind, dtype)), ..Default::default() };
     match datum {
@@ -204,7 +204,7 @@ fn declared(datum: &Datum) -> Option<ValueInfoProto> {
     }
 }
 
-/// What the reference has for some values of a program.
+/// The reference's values for some values of a program.
 pub(crate) fn values(
     program: &Program,
     of: &[ValueId],
@@ -239,7 +239,7 @@ pub(crate) fn names(program: &Program) -> Option<Vec<String>> {
         .then(|| body.nodes.iter().map(name).collect())
 }
 
-/// The types of the constants that nodes of a program read, of numbers.
+/// The types of the numeric constants that nodes of a program read.
 pub(crate) fn constants(program: &Program) -> Vec<Type> {
     let body = &program.main.body;
     let read = body.nodes.iter().flat_map(|node| node.inputs.iter().flatten());
@@ -247,8 +247,8 @@ pub(crate) fn constants(program: &Program) -> Vec<Type> {
     read.filter_map(|value| onnx::tensor::type_of(&constant(value)?.tensor).ok()).collect()
 }
 
-/// Whether an attribute says what the shapes of operands say too. It is no part of a name: nobody leaves it out to be
-/// rid of a fault, and engines differ in whether they ask for it.
+/// Whether an attribute only repeats what the shapes of operands say. It is no part of a name: leaving it out cures no
+/// fault, and engines differ in whether they ask for it.
 fn is_said_twice(attribute: &Attribute) -> bool {
     attribute.rest.name() == "hidden_size"
 }
@@ -270,7 +270,7 @@ fn name(node: &Node) -> String {
     if told.is_empty() { op_type.to_owned() } else { format!("{op_type}({})", told.join(",")) }
 }
 
-/// The program without one of the attributes of its nodes, each in its turn.
+/// The program without one of its nodes' attributes, for each attribute in turn.
 pub(crate) fn without_attributes(program: &Program) -> impl Iterator<Item = Program> {
     let nodes = program.main.body.nodes.iter().enumerate();
     let all: Vec<(usize, usize)> = nodes
@@ -284,7 +284,7 @@ pub(crate) fn without_attributes(program: &Program) -> impl Iterator<Item = Prog
     })
 }
 
-/// How many attributes such operators of a program state.
+/// How many attributes the composite operators of a program state.
 pub(crate) fn attributes(program: &Program) -> usize {
     program.main.body.nodes.iter().filter(|node| is_composite(node)).map(|node| node.attributes.len()).sum()
 }

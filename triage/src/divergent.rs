@@ -1,7 +1,7 @@
 //! The first operator to diverge within a graph.
 //!
-//! Where no operator fails alone, the graph runs once more with every value as an [output](crate::tapped). Where
-//! nothing is off then, it runs without taps again, as what it showed may come and go.
+//! If no operator fails alone, the graph runs once more with every value as an [output](crate::tapped). If no value is
+//! wrong then, the graph runs again without these outputs, as the fault may come and go.
 
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
@@ -14,12 +14,12 @@ use crate::blame::{Blamed, Whole};
 use crate::tapped::{self, Parts, Tapped};
 use harness::isolate::Isolated;
 
-/// How often a graph runs again before it is said that taps hide what is wrong with it. Once is not enough: what comes
-/// and goes may be seen in half of all runs.
+/// How often a graph runs again before it is said that taps hide its fault. Once is not enough: a fault that comes and
+/// goes may show in half of all runs.
 const AGAIN: usize = 3;
 
 impl Whole<'_> {
-    /// The first node, in SSA order, whose outputs are off when values are tapped; or that none is, which hides the
+    /// The first node, in SSA order, whose outputs are wrong when values are tapped. If there is none, taps hide the
     /// fault.
     pub(crate) fn first_divergent(&self) -> Result<Blamed, WorkerError> {
         let Isolated { flat, inputs, .. } = self.isolated;
@@ -47,7 +47,7 @@ impl Whole<'_> {
         Ok(Blamed { hidden_by_taps: are_judged && self.is_off_again(&narrowed)?, ..Blamed::default() })
     }
 
-    /// Whether the graph without taps is off whenever it runs: what comes and goes is hidden by nothing.
+    /// Whether the graph without taps is wrong in every run. If the fault comes and goes, nothing hides it.
     fn is_off_again(&self, narrowed: &OnceCell<Vec<bool>>) -> Result<bool, WorkerError> {
         let Isolated { flat, inputs, .. } = self.isolated;
         let outputs: BTreeSet<Value> = flat.graph.outputs.iter().map(|output| output.value).collect();
@@ -63,7 +63,7 @@ impl Whole<'_> {
         Ok(true)
     }
 
-    /// Whether a tap is off, and not merely because the target's integers are as narrow as it declares.
+    /// Whether a tap is wrong, and not only because the target's integers are as narrow as it declares.
     fn is_off(&self, tap: Value, outcome: &Outcome, narrowed: &OnceCell<Vec<bool>>) -> bool {
         let Isolated { flat, evaluation, .. } = self.isolated;
         let Some(expected) = evaluation.taps.get(&tap) else { return false };

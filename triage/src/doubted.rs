@@ -1,9 +1,9 @@
-//! Which operators are to blame for what is suspect.
+//! Which operators are to blame for suspect elements.
 //!
-//! An answer with suspect elements is taken apart as a wrong one is ([`crate::blame`]): the operators that a suspect
-//! output depends on run alone, on the operands that the reference has for them. Those that are suspect alone are to
-//! blame, all of them; of these nothing is reduced. Where there are none, what the engine makes of the whole is
-//! suspect, and nobody in particular. One that is wrong alone, where the graph hides it, is a finding as any other.
+//! An answer with suspect elements is taken apart like a wrong one ([`crate::blame`]): the operators that a suspect
+//! output depends on run alone, on the reference's values for their operands. All operators that are suspect alone are
+//! to blame; their cases are not reduced. If there are none, the engine's answer to the whole is suspect, and no
+//! operator in particular. An operator that is wrong alone, where the graph hides it, is a finding like any other.
 
 use ops::Graph;
 use oracles::{Assessment, Culprit, Doubt, Expected};
@@ -16,15 +16,15 @@ use crate::reduce::Stop;
 use harness::target::Target;
 use harness::trial::is_off;
 
-/// The cases of a campaign that are all taken apart where they are suspect.
+/// The cases below this number are all taken apart if they are suspect.
 const FIRST: u64 = 1024;
 
 /// Of the later suspect cases, one in this many is taken apart. An engine that is suspect in half of its
 /// cases must not make a campaign several times as long.
 const ONE_IN: u64 = 16;
 
-/// Whether a suspect answer to a campaign's case of this number is taken apart. It follows from the number alone, so that threads
-/// and shards agree.
+/// Whether a suspect answer to the campaign's case of this number is taken apart. The number alone decides, so that
+/// threads and shards agree.
 pub fn is_taken_apart(index: u64) -> bool {
     index < FIRST || index.is_multiple_of(ONE_IN)
 }
@@ -41,7 +41,7 @@ pub struct Doubted {
 /// Who is to blame for what is suspect.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Blamed {
-    /// The operators that are suspect alone, each kind once; none where it takes more than one.
+    /// The operators that are suspect alone, each kind once; none if the suspicion takes more than one operator.
     pub alone: Vec<Culprit>,
     /// How many operators were run to find out.
     pub runs: u64,
@@ -70,7 +70,7 @@ impl std::fmt::Display for Doubted {
 }
 
 impl Suspect<'_> {
-    /// What is suspect of a target's answer, if it is not wrong.
+    /// The suspect elements of a target's answer, if the answer is not wrong.
     pub fn doubted(
         &self,
         target: &Target,
@@ -102,7 +102,7 @@ impl Suspect<'_> {
                 continue;
             }
             blamed.accuse(whole.alone(id).culprit);
-            // What hangs or is refused alone is no reason for what is suspect.
+            // An operator that hangs or is refused alone is no reason for suspect elements.
             let is_wrong = !is_only && whole.shows_alone(id)?.is_some_and(|told| is_off(&told.0));
             if is_wrong && let Some(found) = alone_found(&whole, id, stop)? {
                 let name = found.finding.signature();

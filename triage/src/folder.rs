@@ -47,8 +47,8 @@ pub struct About {
     pub bounds: Vec<Bounds>,
     /// Why the model is not, or may not be, valid.
     pub relaxed: Option<Relaxed>,
-    /// The question that was asked, besides comparison with the reference. Where a rewritten model belongs to it, that
-    /// is in the folder `rewritten`.
+    /// The question that was asked, if it was not comparison with the reference. If a rewritten model belongs to it,
+    /// that is in the folder `rewritten`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub check: Option<Check>,
     /// What was found with the case.
@@ -94,7 +94,7 @@ const UNDEFINED: u8 = 2;
 pub const DERIVED: &str = "derived";
 
 impl About {
-    /// What a case folder says about itself; nothing where it has no `case.json`.
+    /// The contents of a folder's `case.json`; empty if there is none.
     pub fn read(folder: &CaseFolder) -> Result<Self, serde_json::Error> {
         folder.json.as_deref().map_or_else(|| Ok(Self::default()), serde_json::from_slice)
     }
@@ -172,7 +172,7 @@ impl<'a> Saved<'a> {
         }
     }
 
-    /// What a case was reduced to, with the outputs by the reference; `onnx` and `inputs` are its own.
+    /// A reduced case, with the outputs by the reference. `onnx` and `inputs` are its own.
     pub fn of_problem(
         problem: &Problem,
         (onnx, inputs): (&'a [u8], &'a [(String, Tensor)]),
@@ -211,7 +211,8 @@ impl<'a> Saved<'a> {
         CaseFolder { model: self.onnx.to_vec().into(), sets: vec![set], json: Some(json), rewritten }
     }
 
-    /// The outputs of the program, made of those of the model, and how far they may be off; none where the reference has none.
+    /// The outputs of the program, made from those of the model, and how far each may be off; none if the reference has
+    /// none.
     fn outputs(&self) -> (Vec<NamedDatum>, Vec<Leeway>) {
         let by_name: BTreeMap<&str, &Bounded> =
             self.names.iter().map(String::as_str).zip(self.outputs).collect();

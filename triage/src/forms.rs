@@ -1,8 +1,8 @@
 //! The forms of a program (branches, loops, computed parameters, sizes that are not said), and the program with one of
 //! them undone.
 //!
-//! Where a target is wrong about a program and right about the model that it leads to, a form is to blame: the one without
-//! which it is right.
+//! If a target is wrong about a program and right about the model that the program leads to, a form is to blame: the
+//! one without which the target is right.
 
 mod plainer;
 
@@ -32,7 +32,7 @@ pub(crate) enum ProgramForm {
     Sizes,
     /// Types of values inside that are not said.
     Types,
-    /// Operands that are attributes here, and are computed or come in.
+    /// Operands that are attributes in our models, and are computed here or come in as inputs.
     Parameters,
     /// Inputs that have a default.
     Defaults,
@@ -53,7 +53,7 @@ pub(crate) enum ProgramForm {
 }
 
 impl ProgramForm {
-    /// What it is called in place of an operator.
+    /// The form's name in place of an operator's.
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::If => "form If",
@@ -73,7 +73,7 @@ impl ProgramForm {
         }
     }
 
-    /// What a model has that is written in it.
+    /// What a model written in this form contains, in words.
     const fn means(self) -> &'static str {
         match self {
             Self::If => "a branch (If)",
@@ -118,8 +118,8 @@ impl ProgramForm {
     }
 }
 
-/// What a model has that is written in a form which a finding is named after, such as `form If` or `form parameter of
-/// Pad`; `None` for what is no form.
+/// What a model contains that is written in a form after which a finding is named, such as `form If` or `form parameter
+/// of Pad`; `None` if the name is no form's.
 pub fn meaning(name: &str) -> Option<&'static str> {
     let is_it = |form: &ProgramForm| {
         name.strip_prefix(form.name()).is_some_and(|rest| rest.is_empty() || rest.starts_with(" of "))
@@ -137,8 +137,8 @@ pub struct TargetProgram {
 }
 
 impl TargetProgram {
-    /// Whether a program says more than the model that it leads to: the model holds for these values alone,
-    /// or lacks forms of the program.
+    /// Whether a program says more than the model that it leads to: the model holds only for these values, or lacks
+    /// forms of the program.
     pub fn says_more(program: &Program, is_specialised: bool) -> bool {
         is_specialised || count(program) > 0
     }
@@ -158,7 +158,7 @@ pub(crate) struct Led {
     pub(crate) origins: Vec<Origin>,
 }
 
-/// What a program leads to for inputs of these names. Names that are no input of the program are passed over.
+/// The model that a program leads to for inputs by name. Names that are no inputs of the program are passed over.
 pub(crate) fn lead(program: &Program, inputs: &BTreeMap<String, Datum>) -> Result<Led, onnx::Error> {
     let Imported { model, interface, is_specialised, origins, .. } = case::trace(program, inputs)?;
     let inputs = reference::bind(&model, inputs).map_err(|why| onnx::Error::invalid("inputs", why))?;
@@ -169,10 +169,10 @@ pub(crate) fn lead(program: &Program, inputs: &BTreeMap<String, Datum>) -> Resul
 pub(crate) struct Undone {
     /// The form.
     pub(crate) form: ProgramForm,
-    /// What the form is about in the main graph of the program that has it: what its node gives, or what comes in by
-    /// it. `None` for what stands in a body, where no value can be looked at.
+    /// The value of the main graph that the form is about: a result of its node, or a value that comes in by it. `None`
+    /// for a form in a body, where no value can be looked at.
     pub(crate) about: Option<ValueId>,
-    /// The program without it, which computes the same for the inputs at hand.
+    /// The program without the form, which computes the same for the inputs at hand.
     pub(crate) program: Program,
 }
 
@@ -186,7 +186,7 @@ pub(crate) struct Parameter {
     pub(crate) program: Program,
 }
 
-/// The forms of a program, and which way its inputs lead through them.
+/// The forms of a program, and the way that its inputs take through them.
 pub(crate) struct Forms<'p> {
     program: &'p Program,
     inputs: &'p BTreeMap<String, Datum>,
@@ -221,7 +221,7 @@ impl<'p> Forms<'p> {
         all
     }
 
-    /// A program of a former opset in one of those of which other forms can be undone.
+    /// The program of a former opset, rewritten for an opset in which other forms can be undone.
     fn of_today(&self) -> Option<Undone> {
         let program = self.program.in_first_opset(self.inputs)?;
         let first = program.main.body.nodes.first();
@@ -238,7 +238,7 @@ impl<'p> Forms<'p> {
         [all, holding].into_iter().find(|names| names.len() == 1)?.pop_first()
     }
 
-    /// The program with the elements of tensors as bytes: of those of each element type, and of all.
+    /// The program with the elements of tensors as bytes: once for each element type, and once for all.
     fn in_bytes(&self) -> Vec<Undone> {
         let types = self.program.types_in_fields();
         let undone = |about: Option<ValueId>, is_meant: &dyn Fn(i32) -> bool| {
@@ -268,7 +268,7 @@ impl<'p> Forms<'p> {
         }
     }
 
-    /// The program with so many iterations of a Loop in its place.
+    /// The program in which a number of iterations takes the place of a Loop.
     fn with_iterations(&self, held: &Held, iterations: usize) -> Option<Program> {
         let type_of = |value| self.type_in(&held.way, value);
         self.program.with_iterations(&held.way, held.at, iterations, &type_of)
@@ -290,7 +290,8 @@ impl<'p> Forms<'p> {
         nodes.into_iter().filter_map(without).collect()
     }
 
-    /// The type of a value of the main graph, with the inputs at hand; of what is no tensor, that of the first in it.
+    /// The type of a value of the main graph for the inputs at hand. If the value is no tensor, it is the type of the
+    /// first tensor in it.
     pub(crate) fn type_of(&self, value: ValueId) -> Option<Type> {
         let given = self.program.main.body.inputs.iter().find(|port| port.value == value);
         if let Some(Datum::Tensor(tensor)) =
@@ -317,9 +318,9 @@ impl<'p> Forms<'p> {
         all
     }
 
-    /// The side that an If takes; `None` where it takes both, as its condition changes. A side that leaves no
-    /// nodes in the model, such as one that makes sequences, is not met there: then the condition decides, if
-    /// the If is outside of all bodies.
+    /// The side that an If takes; `None` if its condition changes, and it takes both. A side that leaves no nodes in
+    /// the model, such as one that makes sequences, cannot be told so: then the condition decides, if the If is outside
+    /// of all bodies.
     fn side(&self, held: &Held) -> Option<bool> {
         let sides: BTreeSet<bool> = self.met(held).filter_map(Inside::side).collect();
         match sides.len() {
@@ -335,14 +336,14 @@ impl<'p> Forms<'p> {
         self.side(&of_main?)
     }
 
-    /// What the condition of a node of the main graph is.
+    /// The value of the condition of a node of the main graph.
     fn condition(&self, at: usize) -> Option<bool> {
         let condition = self.program.main.body.nodes.get(at)?.inputs.first().copied().flatten()?;
         let values = composite::values(self.program, &[condition], self.inputs)?;
         values.first()?.tensor()?.to_i128s().first().map(|&is| is != 0)
     }
 
-    /// How many iterations a loop has; `None` where its body has no nodes that could tell.
+    /// How many iterations a loop has; `None` if its body has no nodes that could tell.
     fn iterations(&self, held: &Held) -> Option<usize> {
         let last = self.met(held).filter_map(Inside::iteration).max();
         last.map(|last| last + 1).or((!held.is_empty).then_some(0))
@@ -384,7 +385,7 @@ fn held(program: &Program) -> Vec<Held> {
     nodes.collect()
 }
 
-/// How many forms a program has: bodies, each by itself, and each kind of what may be said in plainer words.
+/// How many forms a program has: each body is one, and each kind of statement that could be put in plainer words.
 pub(crate) fn count(program: &Program) -> usize {
     let has_open_sizes = onnx::import::inputs(program)
         .is_ok_and(|inputs| inputs.iter().any(|input| input.open().next().is_some()));
@@ -403,7 +404,7 @@ pub(crate) fn count(program: &Program) -> usize {
     held(program).len() + kinds.into_iter().filter(|&has| has).count()
 }
 
-/// What a node of the main graph gives first.
+/// The first result of a node of the main graph.
 fn gives(program: &Program, at: usize) -> Option<ValueId> {
     program.main.body.nodes[at].outputs.iter().flatten().next().copied()
 }

@@ -1,4 +1,4 @@
-//! What of a program did not run for the inputs at hand: nothing is said of the operators in it.
+//! The parts of a program that did not run for the inputs at hand. Nothing is said about the operators in them.
 
 use std::collections::BTreeSet;
 
@@ -21,7 +21,7 @@ pub struct NotRun {
 const MOST_NAMED: usize = 6;
 
 impl NotRun {
-    /// All of a program of which these bodies ran. A body without operators is left out.
+    /// All parts of a program that did not run, given the bodies that did. Bodies without operators are left out.
     pub fn all(program: &Program, ran: &BTreeSet<Path>) -> Vec<Self> {
         let of = |idle: Idle<'_>| Self {
             of: idle.holder.called(),
@@ -31,7 +31,7 @@ impl NotRun {
         idle(program, ran).into_iter().map(of).filter(|not_run| !not_run.operators.is_empty()).collect()
     }
 
-    /// What did not run, in a line; `None` where all did.
+    /// The parts that did not run, in a line; `None` if all ran.
     pub fn told<'n>(all: impl ExactSizeIterator<Item = &'n Self>) -> Option<String> {
         let more = all.len().saturating_sub(MOST_NAMED);
         let each: Vec<String> = all.take(MOST_NAMED).map(Self::in_words).collect();

@@ -1,4 +1,5 @@
-//! The inputs that a case is run on: its own, those that a user gives in their place, or some that are made up where it comes without.
+//! The inputs that a case is run on: its own; those that a user gives in their place; or made-up ones, if the case
+//! comes without.
 
 use std::collections::BTreeMap;
 use std::fs::DirEntry;
@@ -25,32 +26,32 @@ pub enum Dear {
 /// The inputs that a case is run on.
 #[derive(Clone, PartialEq, Default, Debug)]
 pub struct CaseInputs {
-    /// The data sets; at least one. Where inputs were replaced, nobody knows the outputs.
+    /// The data sets; at least one. If inputs were replaced, the outputs are not known.
     pub sets: Vec<DataSet>,
-    /// What was drawn of what the model leaves open.
+    /// What was drawn, because the model leaves it open.
     pub drawn: DrawnInputs,
-    /// What is wrong with the shapes that the model declares, where they were left out of it.
+    /// What is wrong with the shapes that the model declares, if they were taken out of it.
     pub misdeclared: Option<String>,
-    /// Whether they are others than the case's own.
+    /// Whether the inputs are not the case's own.
     pub are_new: bool,
-    /// Whether some of them were made up: the model comes without data, and not all of them are given.
+    /// Whether some of the inputs were made up: the model comes without data, and the user does not give all.
     pub are_made_up: bool,
 }
 
 /// What is said of a case that has lost its data.
 const LOST: &str = "its data set is missing";
 
-/// What the names of the folders begin with that hold the bounds of a data set's outputs.
+/// The beginning of the names of folders that hold the bounds of a data set's outputs.
 const BOUNDS_SET: &str = "bounds_set_";
 
-/// Why a case cannot be run on its own inputs, although it had some: its data set is gone, and what belongs to that is left. Other
-/// inputs would say nothing of what the case was saved for.
+/// Why a case cannot be run on its own inputs although it had some: its data set is gone, and the rest is still there.
+/// Other inputs would say nothing about what the case was saved for.
 pub fn lost_data(path: &Path, folder: &CaseFolder) -> Option<onnx::Error> {
     let is_lost = folder.sets.is_empty() && (tells_of_data(folder) || has_bounds(path));
     is_lost.then(|| onnx::Error::invalid("the case", LOST))
 }
 
-/// Whether `case.json` tells of findings, or of bounds, which both need a data set.
+/// Whether `case.json` has findings or bounds, both of which need a data set.
 fn tells_of_data(folder: &CaseFolder) -> bool {
     About::read(folder).is_ok_and(|about| !about.findings.is_empty() || !about.bounds.is_empty())
 }
@@ -61,7 +62,7 @@ fn has_bounds(path: &Path) -> bool {
     std::fs::read_dir(path).is_ok_and(|entries| entries.flatten().any(is_bounds))
 }
 
-/// The inputs that a case is run on, with what is given of them.
+/// The inputs that a case is run on. Given ones take the place of its own.
 pub fn inputs(
     folder: &mut CaseFolder,
     given: &UserInputs,
@@ -84,8 +85,8 @@ pub fn inputs(
     Ok(CaseInputs { sets, are_new: !given.is_empty(), ..CaseInputs::default() })
 }
 
-/// Why what is given of a case's inputs is not about them: a name that the model does not have, or a value of another type. A case that
-/// cannot be read is told of where it is run.
+/// Why given inputs do not belong to a case: the model does not have the name, or the value is of another type. A case
+/// that cannot be read is reported where it is run.
 pub fn misfit(folder: &CaseFolder, given: &UserInputs) -> Option<NoInputs> {
     let tried = if folder.sets.is_empty() { fits(folder, given) } else { own(folder, given).map(drop) };
     tried.err().filter(|why| matches!(why, NoInputs::NotOfModel(_)))
@@ -117,7 +118,7 @@ fn own(folder: &CaseFolder, given: &UserInputs) -> Result<Vec<DataSet>, NoInputs
     folder.sets.iter().map(replaced).collect()
 }
 
-/// What a case is whose inputs cannot be others, in words.
+/// What kind of case it is, in words, if its inputs cannot be replaced.
 fn fixed(folder: &CaseFolder) -> Option<String> {
     let relaxed = About::read(folder).ok().and_then(|about| about.relaxed);
     let is_two = folder.rewritten.is_some();
@@ -126,7 +127,8 @@ fn fixed(folder: &CaseFolder) -> Option<String> {
         .or_else(|| is_two.then(|| "the case is two forms of a model".to_owned()))
 }
 
-/// The values in their order, the given ones in the place of those of their names. What the data set leaves to a default comes last.
+/// The values in their order; given ones take the place of those with their names. Given values that the data set
+/// leaves to a default come last.
 fn with(own: &[NamedDatum], mut given: BTreeMap<String, Datum>) -> Vec<NamedDatum> {
     let mut all: Vec<NamedDatum> = own.to_vec();
     for NamedDatum { name, datum } in &mut all {

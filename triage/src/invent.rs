@@ -1,12 +1,11 @@
-//! Inputs for a model that comes without.
+//! Inputs for a model that comes without inputs.
 //!
-//! Sizes that the model leaves open are given by the user or drawn: small ones, a few times over, until the model can be read.
-//! What it computes may hang on the values of inputs (a branch, a shape); those are drawn first and stay. The values of the
-//! others are searched, so that the model is defined on them.
+//! Sizes that the model leaves open are given by the user or drawn: small ones, a few times over, until the model can
+//! be read. The model may depend on the values of some inputs (for a branch, or a shape). These inputs are drawn first
+//! and stay. The values of the others are searched, so that the model is defined on them.
 //!
-//! Some models of the world say of an output, or of a value between, that it has another shape than it has. Runtimes
-//! warn and go on. So where a model can be read with no sizes as it is, but without what it says of such shapes, it is
-//! run without.
+//! Some published models declare wrong shapes of outputs, or of values inside. Runtimes warn and go on. So if a model
+//! cannot be read with any sizes as it is, but can without these declarations, it is run without them.
 
 mod given;
 mod sizes;
@@ -42,12 +41,12 @@ pub struct Invented {
     pub misdeclared: Option<String>,
 }
 
-/// What a model leaves open and nobody gave, as it was drawn.
+/// What a model leaves open and the user did not give, as it was drawn.
 #[derive(Clone, PartialEq, Eq, Default, Debug, Serialize)]
 pub struct DrawnInputs {
     /// Sizes, by name.
     pub sizes: BTreeMap<String, i64>,
-    /// Small inputs by whose values the model goes, by name: whether a branch is taken, or how often a loop turns.
+    /// Small inputs whose values decide the model's way, by name: whether a branch is taken, or how often a loop runs.
     #[serde(rename = "inputs")]
     pub values: BTreeMap<String, String>,
 }
@@ -69,7 +68,7 @@ impl DrawnInputs {
     }
 }
 
-/// Why there are no inputs for a model that comes without.
+/// Why there are no inputs for a model that comes without inputs.
 #[derive(Debug, thiserror::Error)]
 pub enum NoInputs {
     /// The model cannot be read.
@@ -80,7 +79,7 @@ pub enum NoInputs {
     Sizes {
         /// Why not.
         why: onnx::Error,
-        /// The sizes that the error message is about, of those that were tried.
+        /// The sizes, of those that were tried, to which the error message belongs.
         sizes: String,
     },
     /// The model cannot be read with any of the numbers that were tried for its inputs.
@@ -89,7 +88,7 @@ pub enum NoInputs {
         /// Why not.
         why: onnx::Error,
     },
-    /// What the user says is not about this model.
+    /// The user gives something that is not about this model.
     #[error("{0}")]
     NotOfModel(String),
     /// Running it takes more than a search may.
@@ -123,7 +122,7 @@ pub fn open_sizes(folder: &CaseFolder) -> Result<BTreeSet<String>, onnx::Error> 
     Ok(import::inputs(&program)?.iter().flat_map(InputType::open).collect())
 }
 
-/// Requires that what is given is about a model that comes without inputs.
+/// Checks that what is given belongs to a model that comes without inputs.
 pub(crate) fn fits(folder: &CaseFolder, given: &UserInputs) -> Result<(), NoInputs> {
     let program = folder.decode().and_then(Program::read)?;
     let program = program.without_overridden_defaults(|name| given.is_about(name)).unwrap_or(program);
@@ -206,7 +205,7 @@ fn of_program(program: &Program, given: &UserInputs, seed: u64, dear: Dear) -> R
 /// The most elements of an input that is told.
 const SHOWN: usize = 8;
 
-/// How many elements inputs may have that are made up: they are held several times over.
+/// How many elements made-up inputs may have: several copies of them are held.
 struct Room(u64);
 
 impl Room {
@@ -233,7 +232,7 @@ fn plain(ty: &Type, stream: Stream) -> Tensor {
     let mut rng = stream.rng();
     match ty.dtype {
         dtype if dtype.is_float() => Tensor::from_f64_fn(ty, |_| rng.random_range(-1.0..1.0)),
-        // A loop whose condition does not hold computes nothing.
+        // If the condition of a loop is false, the loop computes nothing.
         DType::Bool => Tensor::from_i128_fn(ty, |_| i128::from(rng.random_bool(0.8))),
         _ => Tensor::from_i128_fn(ty, |_| rng.random_range(0..=3)),
     }

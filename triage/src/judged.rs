@@ -1,4 +1,4 @@
-//! Everything that came of a case on a target: what the reference says, and what the other oracles do.
+//! Everything that came of a case on a target: the verdict by the reference, and by the other oracles.
 
 use oracles::{Assessment, Finding, Verdict};
 
@@ -19,11 +19,11 @@ pub struct Judged {
     pub verdict: Option<Verdict>,
     /// How its outputs compare with the reference.
     pub comparisons: Vec<interp::Comparison>,
-    /// What is suspect of outputs that are right.
+    /// The suspect elements of outputs that are right.
     pub doubted: Option<Doubted>,
     /// The case that the verdict's bug was reduced to.
     pub smaller: Option<Smaller>,
-    /// What else is wrong by the reference, behind that bug, or where the graph hides it.
+    /// What else is wrong by the reference: behind that bug, or hidden by the graph.
     pub behind: Vec<NamedFinding>,
     /// What the other oracles say.
     pub answers: Vec<OracleAnswer>,
@@ -35,7 +35,7 @@ pub struct Judged {
 pub struct FindingRecord<'j> {
     /// The finding.
     pub finding: &'j Finding,
-    /// Whether an oracle said this of the whole case. If not, it showed only behind another finding.
+    /// Whether an oracle said this about the whole case. If not, it showed only behind another finding.
     pub is_verdict: bool,
     /// A smaller case that shows it.
     pub smaller: Option<Smaller>,
@@ -67,7 +67,7 @@ impl Judged {
         Ok(judged)
     }
 
-    /// Takes what is found by the reference, but for what the optimiser oracle has told.
+    /// Takes the findings by the reference, except those that the optimiser oracle has reported.
     fn take(&mut self, target: &Target, peeled: Peeled) -> Result<(), AskError> {
         let (first, behind) = match peeled {
             Peeled::Nothing(verdict) => {
@@ -83,7 +83,7 @@ impl Judged {
         self.keep(target, behind)
     }
 
-    /// Takes what is found behind that, or where the graph hides it, likewise.
+    /// Takes the findings behind the first one, or hidden by the graph, in the same way.
     fn keep(&mut self, target: &Target, behind: Vec<NamedFinding>) -> Result<(), AskError> {
         for mut found in behind {
             self.tries += found.tries;
@@ -108,8 +108,8 @@ impl Judged {
         self.answers.iter().any(|answer| answer.check.oracle == oracle)
     }
 
-    /// Names what the other oracles found: what an operator shows alone, and what an optimiser does to the case. Other
-    /// questions are about more than the case.
+    /// Names the findings of the other oracles that are about an operator alone, or about the optimiser's work on the
+    /// case. Other questions are about more than the case.
     fn name_answers(&mut self, question: &Question<'_>) -> Result<(), AskError> {
         for answer in &mut self.answers {
             let Some(Verdict::Bug(finding)) = &mut answer.verdict else { continue };
@@ -128,8 +128,8 @@ impl Judged {
         Ok(())
     }
 
-    /// Whether a bug is one that the optimiser oracle has already told, with the level that is to blame. Another culprit is
-    /// another bug.
+    /// Whether the optimiser oracle has already reported a bug, with the level that is to blame. A bug with another
+    /// culprit is another bug.
     fn is_the_optimisers(&self, finding: &Finding) -> bool {
         self.answers.iter().filter(|answer| answer.check.oracle == Optimiser::NAME).any(|answer| {
             matches!(&answer.verdict, Some(Verdict::Bug(told))
@@ -167,7 +167,7 @@ impl Judged {
         of_verdict.chain(behind).chain(of_answers)
     }
 
-    /// The verdict on the question that another target's finding is an answer to.
+    /// The verdict on the question that led to a finding on another target.
     pub fn verdict_on(&self, finding: &Finding) -> Option<&Verdict> {
         match &finding.check {
             Some(check) => self.answers.iter().find(|answer| answer.check == *check)?.verdict.as_ref(),

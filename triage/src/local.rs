@@ -1,13 +1,13 @@
-//! Each operator of a model judged by itself, on the operands that a target itself has for it.
+//! Judges each operator of a model by itself, on the target's own values for its operands.
 //!
-//! Bounds that are carried through a deep network end up wider than its values: of its outputs they say nothing then. But a
-//! target that tells its values within the graph (every one an output) can be asked about one step at a time: given
-//! these operands, is that the result? Bounds start anew from exact operands at each, and an error is seen where it is
-//! made.
+//! In a deep network, bounds that are carried through all operators end up wider than the values: then they say nothing
+//! about the outputs. But a target that exposes the values inside the graph (each as an output) can be asked about one
+//! step at a time: given these operands, is that the result? Bounds then start anew from exact operands at each
+//! operator, and an error is seen where it is made.
 //!
-//! An engine that tells every value need not fuse operators, so what only a fusion gets wrong may not be seen: the
-//! report says whether the outputs are other ones than without taps. One that computes two operators as one all the
-//! same, and the value between them besides, is judged by both together, where it is right about the second alone.
+//! An engine that exposes every value need not fuse operators. So a fault of a fusion may not be seen; the report says
+//! whether the outputs differ from those without taps. An engine may also compute two operators as one, and the value
+//! between them separately. If it is right about the second operator alone, the two are judged together.
 
 mod as_written;
 mod told;
@@ -51,9 +51,9 @@ pub struct Subject {
     pub inputs: Vec<Tensor>,
     /// The model as it is written.
     written: Bytes,
-    /// The model as it is written, without defaults that other values override, if it has any.
+    /// The model as it is written, without the defaults that other values override; `None` if it has no such defaults.
     plainer: Option<Bytes>,
-    /// The nodes of the model that targets do not see, as their operators are written out where they are read.
+    /// The nodes of the model that targets do not see, because import wrote them for a composite operator.
     pub(crate) unseen: BTreeSet<NodeId>,
     /// What its inputs and outputs are made of.
     pub(crate) interface: Interface,
@@ -62,18 +62,18 @@ pub struct Subject {
     known: BTreeMap<String, Datum>,
     /// Where each node of the model comes from.
     origins: Vec<Origin>,
-    /// The nodes of the program, by their bodies and positions, that the model has other operators for.
+    /// The nodes of the program that have become other operators in the model, by their bodies and positions.
     written_out: BTreeSet<(BodyPath, usize)>,
     /// The program's composite operators, each alone, once they were needed.
     composites: OnceCell<Vec<Composite>>,
-    /// The operators that nobody here knows. Nothing is said of them, and end to end nothing of what follows from them;
-    /// what reads their results is judged on numbers that stand for these.
+    /// The operators that this program does not know. Nothing is said about them, nor about outputs that depend on
+    /// them. Numbers stand for their results, and operators that read these are judged on the numbers.
     pub unknown: BTreeSet<String>,
-    /// What did not run for these inputs. Nothing is said of the operators in it.
+    /// The parts that did not run for these inputs. Nothing is said about the operators in them.
     pub not_run: Vec<NotRun>,
     /// The sizes that the model leaves open and that were drawn.
     pub drawn: DrawnInputs,
-    /// What is wrong with the shapes that the model declares, where they were left out of it.
+    /// What is wrong with the shapes that the model declares, if they were taken out of it.
     pub misdeclared: Option<String>,
     /// Whether the reference may take more than is in proportion to the model's weights.
     pub(crate) large: Large,
@@ -85,7 +85,7 @@ pub enum LocalError {
     /// The model has no inputs, or cannot be read.
     #[error(transparent)]
     Inputs(#[from] NoInputs),
-    /// The case says of itself what cannot be read.
+    /// The case's description of itself cannot be read.
     #[error("case.json cannot be read: {0}")]
     About(#[from] serde_json::Error),
     /// The inputs of the model are other ones.
@@ -103,7 +103,8 @@ impl From<onnx::Error> for LocalError {
 }
 
 impl Subject {
-    /// The model of a saved case with its first data set, or a lone model with inputs that are found; given ones take the place of both.
+    /// The model of a saved case with its first data set, or a lone model with inputs that are found for it; given
+    /// inputs take the place of both.
     pub fn read(path: &Path, given: &UserInputs, seed: u64) -> Result<Self, LocalError> {
         let mut folder = stored::read(path)?;
         // Nothing of it is used here, but a broken case is broken for every command.
@@ -146,7 +147,7 @@ impl Subject {
         self.plainer.as_ref().filter(|_| !target.description().overrides_defaults).unwrap_or(&self.written)
     }
 
-    /// What a target makes of each operator.
+    /// How a target does on each operator.
     pub fn on(&self, target: &Target) -> Result<Local, LocalError> {
         let mut local = of_flat(target, &self.model, &self.inputs, self.large)?;
         let bearable = reference::bearable(&self.model, Taps::All, self.large);
@@ -173,11 +174,11 @@ impl Subject {
     fn composites(&self) -> &[Composite] {
         self.composites.get_or_init(|| {
             let is_written_out = |at: usize| self.written_out.contains(&(BodyPath::default(), at));
-            // What nobody reads of an operator's results is nothing to the model.
+            // Results that nobody reads are no part of the model.
             let read = composite::read(&self.program);
             let mut all =
                 composites_with(&self.program, &self.known, &is_written_out, &|value| read.contains(&value));
-            // What nobody here knows is written out in numbers that stand for its result.
+            // An unknown operator is written out as numbers that stand for its result.
             let is_unknown =
                 |at: &usize| self.unknown.contains(&self.program.main.body.nodes[*at].operator());
             all.retain(|composite| composite.name != "Constant" && !composite.nodes.iter().any(is_unknown));
@@ -207,7 +208,7 @@ impl Subject {
         Ok(())
     }
 
-    /// What a target makes of a composite operator alone, on the reference's operands, with the first node of its expansion.
+    /// The judgement of a composite operator alone, on the reference's operands, with the first node of its expansion.
     fn alone(&self, target: &Target, composite: &Composite, first: u32) -> Result<Judged, LocalError> {
         let Composite { nodes, name, problem, .. } = composite;
         let graph = &problem.model.graph;
@@ -240,7 +241,7 @@ impl Subject {
     }
 }
 
-/// What a target makes of each operator of a model.
+/// How a target does on each operator of a model.
 #[derive(Clone, Debug, Serialize)]
 pub struct Local {
     /// The target.
@@ -277,7 +278,7 @@ pub struct Judged {
     pub undecided: usize,
 }
 
-/// What a model calls an operator, by which who wrote the model finds it.
+/// The names that a model has for an operator, so that the author of the model finds it.
 #[derive(Clone, PartialEq, Eq, Default, Debug, Serialize)]
 pub struct Called {
     /// The node's name; empty if it has none, or it is not known.
@@ -287,7 +288,7 @@ pub struct Called {
 }
 
 impl Called {
-    /// What a program calls a node that something comes from.
+    /// The names of the program's node that something comes from.
     fn of(origin: &Origin, program: &Program) -> Self {
         Self { name: origin.name(program), value: origin.value(program).to_owned() }
     }
@@ -299,17 +300,17 @@ const ALONE: &str = "alone, on the operands that it should have";
 /// Says in `why` that the operator was judged together with others.
 const JOINED: &str = "as one with the operators that give its operands";
 
-/// How a result stands beside the operands.
+/// How the result of an operator is, given the operands.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Standing {
     /// The result is right.
     Right,
-    /// The target does not tell its operands, or its result, and cannot be asked about it alone.
+    /// The target does not expose the operands or the result, and cannot be asked about the operator alone.
     Untold,
     /// The reference may not spend as much as the operator takes.
     Dear,
-    /// Nothing can be said: the operator is not defined on these operands, or what is right is undecidable.
+    /// Nothing can be said: the operator is undefined on these operands, or the right result is undecidable.
     Open,
     /// The result is right, and further off than good implementations are.
     Suspect,
@@ -337,7 +338,7 @@ impl Local {
         self.operators.iter().filter(|judged| judged.standing == standing).count()
     }
 
-    /// Whether there is an operator of which it is known whether its result is right.
+    /// Whether it is known for at least one operator whether its result is right.
     pub fn is_told(&self) -> bool {
         [Standing::Right, Standing::Suspect, Standing::Wrong].iter().any(|&standing| self.count(standing) > 0)
     }
@@ -380,7 +381,7 @@ struct OperatorResult {
 }
 
 impl OperatorResult {
-    /// What was found, told as that of the operator alone.
+    /// This result, marked as that of the operator alone.
     fn alone(self) -> Self {
         let why = if self.why.is_empty() { ALONE.to_owned() } else { format!("{ALONE}: {}", self.why) };
         Self { why, ..self }

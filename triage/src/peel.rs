@@ -1,11 +1,11 @@
-//! What else is wrong on a case, behind what was found first.
+//! Finds what else is wrong on a case, behind the first finding.
 //!
-//! The first operator that fails must not hide the others. So each operator runs alone, and all that fail are findings, each
-//! by itself. Then they are cut out, all at once: the reference's values become inputs in place of theirs, what they used
-//! become outputs, and the rest is judged again. What shows only then is a finding of its own, *after* those that were cut, and
-//! so on for a few rounds.
+//! The first operator that fails must not hide the others. So each operator runs alone, and each that fails is a
+//! finding by itself. Then these are cut out, all at once: the reference's values replace their results, and their
+//! operands become outputs. The rest is judged again. What shows only then is a finding of its own, *after* those that
+//! were cut. This is repeated for a few rounds.
 //!
-//! A cut also cuts what an optimiser would have joined: that nothing is left proves nothing.
+//! A cut also separates operators that an optimiser would have joined. So it proves nothing that nothing is left.
 
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -24,7 +24,7 @@ use crate::symptom_match::same_kind;
 use harness::reference::Large;
 use harness::target::Target;
 
-/// How often what is left is judged again.
+/// How often the rest is judged again.
 const ROUNDS: usize = 3;
 
 /// A finding with its name.
@@ -46,7 +46,7 @@ impl NamedFinding {
         Self { finding, smaller, tries: 0 }
     }
 
-    /// The finding under the name of what it was reduced to.
+    /// The finding under the name of its reduced case.
     fn named(finding: Finding, named: Named) -> Self {
         let Named { core, shown, tries, is_steady, .. } = named;
         let finding = Finding { core: Some(core.clone()), ..finding };
@@ -75,7 +75,7 @@ pub(crate) fn named(
     };
     Ok(match named {
         Some(named) => NamedFinding::named(finding, named),
-        // Alone it hung with little time, and not with all of it.
+        // The operator alone hung with little time, but not with all of it.
         None if alone.is_some() && finding.symptom.is_hang() => {
             NamedFinding::unreduced(Finding { culprit: None, ..finding }, None)
         }
@@ -108,7 +108,8 @@ pub(crate) struct Rest {
 pub enum Peeled {
     /// Nothing is found.
     Nothing(Verdict),
-    /// The finding that was made first; then what other operators show alone, and what shows when these are cut out.
+    /// The first finding; then the findings of other operators alone, and those that show when these operators are cut
+    /// out.
     Found(Box<NamedFinding>, Vec<NamedFinding>),
 }
 
@@ -139,14 +140,14 @@ impl Suspect<'_> {
                 all.extend(alone_found(&whole, id, stop)?);
             }
         }
-        // A first finding without a name gets that when the others are out of the way.
+        // A first finding without a name gets one when the others are out of the way.
         cut.extend(node.filter(|_| !is_unnamed(&first)));
         all.extend(behind(&whole, cut, stop)?);
         Ok(merged(first, all))
     }
 }
 
-/// What an operator shows alone, unless that is allowed.
+/// The finding of an operator alone, unless it is allowed.
 pub(crate) fn alone_found(
     whole: &Whole<'_>,
     id: NodeId,
@@ -160,7 +161,7 @@ pub(crate) fn alone_found(
     Ok(Some(NamedFinding::named(finding, named)))
 }
 
-/// What shows when operators are cut out, and when the first to diverge then is cut out as well.
+/// The findings that show when operators are cut out, and then when the first operator to diverge is cut out too.
 fn behind(
     whole: &Whole<'_>,
     mut cut: BTreeSet<NodeId>,
@@ -199,7 +200,7 @@ fn names(graph: &Graph, nodes: &[NodeId]) -> Vec<String> {
     nodes.iter().filter_map(name).collect()
 }
 
-/// What a target does wrong on a reduced problem in which no operator fails alone.
+/// The finding of a target on a reduced problem in which no operator fails alone.
 pub(crate) fn judged(target: &Target, problem: &Problem) -> Result<Option<Rest>, WorkerError> {
     let node = Cell::new(None);
     let accuse = |suspect: &Suspect<'_>, tame: Tame, finding: Box<Finding>| {
@@ -224,8 +225,8 @@ pub(crate) fn judged(target: &Target, problem: &Problem) -> Result<Option<Rest>,
     })
 }
 
-/// Findings each name of which is told once. A first finding that could not be named, since others are wrong in the same way
-/// in its graph, is the one that shows when these are cut out.
+/// The findings, each name only once. A first finding may have no name, because other operators are wrong in the same
+/// way in its graph. Then it is the finding that shows when these are cut out.
 fn merged(mut first: NamedFinding, all: Vec<NamedFinding>) -> Peeled {
     let mut told: Vec<NamedFinding> = Vec::new();
     for found in all {

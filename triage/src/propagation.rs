@@ -1,8 +1,8 @@
-//! Whether what an operator got wrong is seen in an output.
+//! Whether the wrong answer of an operator is seen in an output.
 //!
-//! A graph may have several operators that an engine gets wrong, and an output that only one of them spoils: the others'
-//! wrong elements are dropped on the way (by a Slice, a comparison, a maximum). So the wrong answer takes the place of
-//! the operator, the reference computes everything else, and the outputs tell.
+//! An engine may get several operators of a graph wrong, of which only one spoils the output: the wrong elements of the
+//! others are dropped on the way (by a Slice, a comparison, a maximum). So the wrong answer takes the place of the
+//! operator, and the reference computes everything else. The outputs then tell.
 
 use ir::rewrite::Rewrite;
 use ir::{NodeId, Tensor, Value};
@@ -13,13 +13,13 @@ use crate::blame::Whole;
 use harness::isolate::Isolated;
 
 impl Whole<'_> {
-    /// Whether an output is off where a node has this answer: the output of this name, or any.
+    /// Whether an output is wrong if a node gives this answer: the output of this name, or any output.
     pub(crate) fn is_reached(&self, node: NodeId, answer: &Outcome, output: Option<&str>) -> bool {
         let Isolated { flat, inputs, evaluation, .. } = self.isolated;
         let graph = &flat.graph;
         let Outcome::Outputs(wrong) = answer else { return true };
         if !graph.node(node).outputs.iter().cloned().eq(wrong.iter().map(|(_, tensor)| tensor.ty())) {
-            // What a wrong type leads to, nobody can say.
+            // The consequences of a wrong type are unknown.
             return true;
         }
         let spoilt = with_answer(flat, node, wrong);

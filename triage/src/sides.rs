@@ -1,8 +1,8 @@
-//! The sides of an If that the values do not lead to.
+//! The sides of an If that are not taken.
 //!
-//! An edit changes such a side too. Nobody runs it here, and the reference does not see it; but every runtime
-//! loads it, and refuses the model if the side is not valid. So a program that is made smaller has constants
-//! in place of the side, unless the side still fits.
+//! An edit changes such a side too. It does not run here, and the reference does not see it. But every runtime loads
+//! it, and refuses the model if the side is not valid. So in a program that is made smaller, constants replace the
+//! side, unless it still fits.
 
 use std::collections::BTreeMap;
 
@@ -15,9 +15,9 @@ use crate::forms::{Forms, lead};
 /// The names of the attributes.
 const SIDES: [&str; 2] = ["then_branch", "else_branch"];
 
-/// The program with constants for each side of an If of the main graph that is not taken and that does not fit: is not
-/// valid, or gives other types than it declares, or than the side does that is taken. `None` where there are no such
-/// constants.
+/// The program with constants in place of each side of an If of the main graph that is not taken and does not fit. A
+/// side does not fit if it is invalid, or its types differ from those that it declares, or from those of the side that
+/// is taken. `None` if there are no such constants.
 pub(crate) fn fitted(program: Program, inputs: &BTreeMap<String, Datum>) -> Option<Program> {
     let ifs = |program: &Program| -> Vec<usize> {
         let nodes = program.main.body.nodes.iter().enumerate();
@@ -37,7 +37,7 @@ pub(crate) fn fitted(program: Program, inputs: &BTreeMap<String, Datum>) -> Opti
     })
 }
 
-/// What the outputs of a side are said to be.
+/// The declared types of a side's outputs.
 fn declared(program: &Program, at: usize, side: &str) -> Vec<Port> {
     let held = program.main.body.nodes[at].attributes.iter().find(|held| held.rest.name() == side);
     held.and_then(|held| held.body.as_ref()).map(|body| body.outputs.clone()).unwrap_or_default()
@@ -46,7 +46,7 @@ fn declared(program: &Program, at: usize, side: &str) -> Vec<Port> {
 /// What a program gives.
 struct ProgramOutputs {
     outputs: Vec<Wanted>,
-    /// The types of the tensors that these are made of.
+    /// The types of the tensors in these outputs.
     types: Vec<Type>,
 }
 
@@ -58,8 +58,8 @@ impl ProgramOutputs {
         Some(Self { outputs: led.interface.outputs, types })
     }
 
-    /// Whether a side that gives this may stand beside the side that is taken: both give the same kinds,
-    /// dtypes and ranks, and what this side declares of its tensors is true.
+    /// Whether a side with these outputs may stand beside the side that is taken: both give the same kinds, dtypes and
+    /// ranks, and the declarations of this side are true.
     fn fits(&self, taken: &Self, declared: &[Port]) -> bool {
         let kinds = |given: &Self| given.outputs.iter().map(|o| (o.dtype, o.kind)).collect::<Vec<_>>();
         let ranks = |given: &Self| given.types.iter().map(|ty| (ty.dtype, ty.rank())).collect::<Vec<_>>();
@@ -70,7 +70,7 @@ impl ProgramOutputs {
                 || self.types.iter().zip(said).all(|(ty, said)| said.is_none_or(|said| said == *ty)))
     }
 
-    /// Zeros of these types; `None` where something is no tensor.
+    /// Zeros of these types; `None` if an output is no tensor.
     fn constants(&self) -> Option<Vec<Tensor>> {
         let is_tensors = self.outputs.len() == self.types.len();
         is_tensors.then(|| self.types.iter().map(Tensor::zeros).collect())

@@ -1,8 +1,8 @@
-//! A smaller case that shows a finding, to be saved beside the case that it was found in.
+//! A smaller case that shows a finding, saved beside the case in which the finding was made.
 //!
-//! Naming reduces a finding as far as its name needs ([`crate::peel`]). What has its name from blame alone, as the
-//! forms of programs have, is reduced only where its case is saved: under that name, as `reduce` does it, and within as
-//! many tries.
+//! Naming reduces a finding as far as its name needs ([`crate::peel`]). Some findings get their name from blame alone,
+//! such as those of a program's forms. These are reduced only when their case is saved: under that name, as `reduce`
+//! does it, and within as many tries.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -33,16 +33,16 @@ pub struct Smaller {
 /// What came of looking for a smaller case.
 #[derive(Clone, Default, Debug)]
 pub struct SmallerTrial {
-    /// The case; `None` where nothing smaller shows the finding.
+    /// The case; `None` if nothing smaller shows the finding.
     pub smaller: Option<Smaller>,
-    /// Whether a process that has run nothing else shows it on that case; it does not where even the whole case, by
-    /// itself, does not. `None` where that was not asked.
+    /// Whether a new process shows the finding on that case. It does not if it does not even show it on the whole case.
+    /// `None` if that was not asked.
     pub steady: Option<bool>,
 }
 
 impl Smaller {
-    /// Whether a fresh process shows it, too. In the process in which it was found, something that earlier
-    /// cases left behind may have a part in it. `None` if the case is too large for the reference.
+    /// Whether a fresh process shows the finding too. In the process in which it was found, something that earlier
+    /// cases left behind may play a part. `None` if the case is too large for the reference.
     pub fn is_steady(&self, target: &Target) -> Result<Option<bool>, WorkerError> {
         if self.is_steady {
             return Ok(Some(true));

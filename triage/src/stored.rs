@@ -12,7 +12,8 @@ use harness::memory;
 
 use crate::known::{FILE, WriteUp};
 
-/// The share of the memory that is free which a model may take: its tensors are a second copy, and whoever runs it has more.
+/// A model may take one part in so many of the free memory: its tensors are a second copy, and whoever runs it has
+/// more.
 const SHARE: u64 = 4;
 
 /// Reads a case. The folder of a written-up finding gives the case in its file.
@@ -24,7 +25,7 @@ pub fn read(path: &Path) -> Result<CaseFolder, onnx::Error> {
     CaseFolder::read_within(path, (memory::available() / SHARE).max(MESSAGE))
 }
 
-/// How many bytes the largest of some models has.
+/// The size in bytes of the largest of some models.
 pub fn largest(cases: &[PathBuf]) -> u64 {
     cases.iter().map(|path| onnx::case::size(path)).max().unwrap_or(0)
 }
@@ -34,8 +35,8 @@ pub fn find<P: AsRef<Path>>(paths: &[P]) -> Result<Vec<PathBuf>, onnx::Error> {
     onnx::case::find(paths, &[MODEL, FILE])
 }
 
-/// A model without the defaults of inputs that have other values: how an engine takes it that makes constants of them.
-/// `None` where it has no such input, or cannot be read.
+/// A model without the defaults of inputs that have other values, as an engine sees it that makes constants of
+/// defaults. `None` if the model has no such input, or cannot be read.
 pub fn without_overridden_defaults(model: &Bytes, set: &DataSet) -> Option<Bytes> {
     let program = decode_shared("model", model).and_then(Program::read).ok()?;
     let is_given = |name: &str| set.inputs.iter().any(|input| input.name == name);

@@ -1,8 +1,8 @@
-//! How like what an operator shows alone is to what its graph shows.
+//! How like the symptom of an operator alone is to the symptom of its graph.
 //!
-//! A graph may hold several operators that an engine gets wrong. One that fails in the very same way is a better
-//! suspect than one that merely fails; and where no operator fails in a way that is like it, one that gives a wrong
-//! type may be the reason why a later operator refuses what it is given, or broadcasts it into wrong elements.
+//! An engine may get several operators of a graph wrong. An operator that fails in exactly the same way is a better
+//! suspect than one that merely fails. If no operator fails in a similar way, an operator that gives a wrong type may
+//! be the reason: a later operator refuses its operands, or broadcasts them into wrong elements.
 
 use oracles::Symptom;
 use oracles::message::cause;
@@ -13,8 +13,8 @@ use worker::FaultKind;
 pub(crate) enum SymptomMatch {
     /// Nothing in common.
     Other,
-    /// Not like it, but it may be the reason for it: a wrong type, which a later operator refuses, panics on, or makes
-    /// wrong elements of.
+    /// Not similar, but a possible reason: a wrong type, which a later operator refuses, panics on, or turns into wrong
+    /// elements.
     Reason,
     /// Symptoms of one kind: other wrong elements, a panic at another place, the same refusal at another
     /// stage.
@@ -24,12 +24,13 @@ pub(crate) enum SymptomMatch {
 }
 
 impl SymptomMatch {
-    /// How like the symptom of a part is to that of the whole.
+    /// How like the symptom of a part is to the symptom of the whole.
     pub(crate) fn of(part: &Symptom, whole: &Symptom) -> Self {
         match (part, whole) {
             (part, whole) if part == whole => Self::Same,
             (Symptom::Mismatch(_), Symptom::Mismatch(_)) => Self::Related,
-            // What is divided by 0 is no access to memory; of that, a run may end by one signal and the next by another.
+            // A division by 0 is no access to memory. After a wrong access, one run may end with one signal, and the
+            // next with another.
             (Symptom::Fault { place: a, .. }, Symptom::Fault { place: b, .. })
                 if (a == DIVIDED) != (b == DIVIDED) =>
             {
@@ -46,7 +47,7 @@ impl SymptomMatch {
     }
 }
 
-/// The signal by which a division of integers by 0 ends.
+/// The signal that ends a process which divides integers by 0.
 const DIVIDED: &str = "SIGFPE";
 
 /// Whether two refusals have one cause. One message may have more words around it, or be cut off sooner: a

@@ -1,8 +1,9 @@
-//! What a target has within a graph.
+//! The values that a target has inside a graph.
 //!
-//! The graph runs once more with every value as an output: a *tap*. An engine may refuse that graph, or crash on it, for a
-//! reason of its own (constants that it folds into one are no two outputs, say). Then what it can fold is tapped apart from the
-//! rest, and after that each part by halves, in a bounded number of runs.
+//! The graph runs once more with every value as an output: a *tap*. An engine may refuse that graph, or crash on it,
+//! for a reason of its own: for example, it folds two values into one constant, which cannot be two outputs. Then the
+//! values that the engine can fold are tapped apart from the rest, and after that each part is halved, in a bounded
+//! number of runs.
 
 use std::collections::VecDeque;
 
@@ -19,7 +20,7 @@ pub(crate) enum Tapped {
     Ran(Outcome),
     /// The engine did not run.
     Failed,
-    /// The engine took too long, or too much: nobody should wait for more of that.
+    /// The engine took too much time or memory: nobody should wait for more of that.
     TooMuch,
 }
 
@@ -79,8 +80,8 @@ impl Parts {
         None
     }
 
-    /// Puts off what did not go together: what an optimiser can fold and what it cannot, or else two halves. A single tap is
-    /// given up.
+    /// Splits a part that failed: into values that an optimiser can fold and values that it cannot, or else into
+    /// halves. A single tap is given up.
     pub(crate) fn split(&mut self, part: &[Value]) {
         let (folded, rest): (Vec<_>, Vec<_>) =
             part.iter().copied().partition(|tap| self.folded[tap.node.index()]);
@@ -93,7 +94,7 @@ impl Parts {
     }
 }
 
-/// How many runs this many taps are worth: enough to part a few that do not go together.
+/// How many runs this many taps are worth: enough to separate a few that do not go together.
 fn most_runs(taps: usize) -> u32 {
     3 + 2 * taps.checked_ilog2().unwrap_or_default()
 }

@@ -1,8 +1,8 @@
-//! The operator whose wrong type is the reason for a refusal, for a panic, or for wrong elements.
+//! The operator whose wrong type is the reason for a refusal, a panic, or wrong elements.
 //!
-//! An operator that gives a wrong type need not have to do with what a later one says. So the right values take its place,
-//! as inputs, and the graph runs again. If that changes what comes of it, the wrong type was the reason. Several
-//! operators may each be reason enough: the right values of the earlier ones stay.
+//! A wrong type need not have to do with a later operator's complaint. So the right values take the place of the wrong
+//! result, as inputs, and the graph runs again. If the outcome changes, the wrong type was the reason. Each of several
+//! operators may be reason enough: the right values of the earlier ones stay in place.
 
 use ir::rewrite::Rewrite;
 use ir::{NodeId, NodeKind, Tensor, Value};
@@ -15,14 +15,15 @@ use crate::symptom_match::same_kind;
 use harness::trial::Trial;
 
 impl Whole<'_> {
-    /// The first of the nodes whose right values, and those of the nodes before it, make an end of the symptom.
+    /// The first of the nodes with which the symptom is gone, if its right values and those of the nodes before it are
+    /// put in place.
     pub(crate) fn reason(&self, nodes: &[NodeId], symptom: &Symptom) -> Result<Blamed, WorkerError> {
         for (last, &node) in nodes.iter().enumerate() {
             let Some((model, inputs)) = self.righted(&nodes[..=last]) else { break };
             let Some(trial) = Trial::of(model, inputs, self.target.profile) else { break };
             let is_over = match trial.run(self.target)? {
                 None => true,
-                // What hangs does not show that it is over.
+                // A graph that hangs does not show that the symptom is gone.
                 Some((found, _)) => !found.symptom.is_hang() && !same_kind(&found.symptom, symptom),
             };
             if is_over {

@@ -21,6 +21,7 @@ enum RequestType {
 pub(super) struct Request {
     r#type: RequestType,
     protocol: Option<u32>,
+    program: Option<String>,
     id: Option<u64>,
     level: Option<String>,
     timeout_ms: Option<u64>,
@@ -52,6 +53,8 @@ pub(super) struct Reply {
     location: String,
     #[serde(default)]
     frames: Vec<String>,
+    #[serde(default)]
+    places: Vec<i64>,
 }
 
 fn need<T>(field: Option<T>, name: &str) -> Result<T, String> {
@@ -63,7 +66,9 @@ impl TryFrom<Request> for protocol::Request {
 
     fn try_from(header: Request) -> Result<Self, String> {
         Ok(match header.r#type {
-            RequestType::Hello => Self::Hello { protocol: need(header.protocol, "protocol")? },
+            RequestType::Hello => {
+                Self::Hello { protocol: need(header.protocol, "protocol")?, program: header.program }
+            }
             RequestType::Run => Self::Run(RunHeader {
                 id: need(header.id, "id")?,
                 level: need(header.level, "level")?,
@@ -81,7 +86,7 @@ impl TryFrom<Reply> for protocol::Reply {
     type Error = String;
 
     fn try_from(header: Reply) -> Result<Self, String> {
-        let Reply { r#type, id, seconds, outputs, stage, message, why, location, frames } = header;
+        let Reply { r#type, id, seconds, outputs, stage, message, why, location, frames, places } = header;
         Ok(match r#type {
             ReplyType::Ok => {
                 let outputs = need(outputs, "outputs")?;
@@ -101,6 +106,7 @@ impl TryFrom<Reply> for protocol::Reply {
                 message: need(message, "message")?,
                 location,
                 frames,
+                places,
                 seconds: seconds.unwrap_or_default(),
             },
         })

@@ -8,9 +8,9 @@
 //! use onnxsmith_worker::protocol::{self, Request, VERSION};
 //!
 //! // What the parent writes first, and how the child reads it.
-//! let frame = protocol::frame(&Request::Hello { protocol: VERSION }, &[])?;
+//! let frame = protocol::frame(&Request::Hello { protocol: VERSION, program: None }, &[])?;
 //! let request: Request = protocol::read_header(&mut frame.as_slice())?;
-//! assert_eq!(request, Request::Hello { protocol: VERSION });
+//! assert_eq!(request, Request::Hello { protocol: VERSION, program: None });
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!

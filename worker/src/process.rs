@@ -14,7 +14,7 @@ use super::protocol::{self, FrameError, Greeting, Hello, Reply, Request, RunHead
 use super::spec::{EngineSpec, Limits};
 use super::tail::Tail;
 use super::watchdog::{End, Watchdog};
-use super::{Case, Source, living, sys};
+use super::{Case, Source, backtrace, living, sys};
 
 /// How long a process whose pipe broke may take to be dead. A core dump can take a while.
 const GRACE: Duration = Duration::from_secs(2);
@@ -61,6 +61,8 @@ pub(super) struct Process {
     stderr: Tail,
     watchdog: Watchdog,
     next_id: u64,
+    /// Where it may run this program: what tells that from others.
+    program: Option<String>,
     /// What is sent next; kept, as memory of this size is costly to get and to give back.
     requests: Vec<u8>,
 }
@@ -85,12 +87,14 @@ impl Process {
         };
         let stdout = BufReader::with_capacity(AT_ONCE, Patient::reader(stdout));
         let (stdin, stderr) = (Patient::writer(stdin)?, Tail::of(stderr)?);
-        Ok(Self { stdin, stdout, stderr, watchdog, next_id: 0, requests: Vec::new() })
+        let program = spec.built_in().and_then(|_| backtrace::program());
+        Ok(Self { stdin, stdout, stderr, watchdog, next_id: 0, program, requests: Vec::new() })
     }
 
     /// The handshake.
     pub(super) fn hello(&mut self, limits: &Limits) -> Result<Greeting, FrameError> {
-        protocol::append(&mut self.requests, &Request::Hello { protocol: VERSION }, &[])?;
+        let hello = Request::Hello { protocol: VERSION, program: self.program.clone() };
+        protocol::append(&mut self.requests, &hello, &[])?;
         let greeting = self.timed(limits.startup, |process| {
             process.send()?;
             protocol::read_header(&mut process.stdout)
@@ -220,7 +224,13 @@ impl Process {
             Reply::Ok { outputs, .. } => {
                 protocol::read_values(&mut self.stdout, std::mem::take(outputs), limit)?
             }
-            _ => Vec::new(),
+            Reply::Panicked { frames, places, .. } => {
+                if !places.is_empty() {
+                    *frames = backtrace::names(&std::mem::take(places));
+                }
+                Vec::new()
+            }
+            Reply::Rejected { .. } | Reply::Unsupported { .. } => Vec::new(),
         };
         Ok((reply, values))
     }

@@ -27,6 +27,10 @@ pub enum Request {
     Hello {
         /// [`VERSION`].
         protocol: u32,
+        /// What tells the parent's program from others, for a worker of the same program: the parent names the frames
+        /// of its panics.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        program: Option<String>,
     },
     /// Run a model; the model's bytes follow, then each input's.
     Run(RunHeader),
@@ -178,6 +182,9 @@ pub enum Reply {
         location: String,
         /// The innermost frames, or none.
         frames: Vec<String>,
+        /// The places of the frames in the program, where the parent names them.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        places: Vec<i64>,
         /// What it took until then.
         seconds: f64,
     },

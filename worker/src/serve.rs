@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use ir::{Datum, Wanted};
 
+use super::backtrace::Trace;
 use super::pipe::AT_ONCE;
 use super::protocol::{
     self, Description, FrameError, Greeting, Hello, Reply, Request, RunHeader, Stage, VERSION,
@@ -93,7 +94,8 @@ pub(super) fn serve_on(
             told = Instant::now();
         }
         let header = match request {
-            Request::Hello { .. } => {
+            Request::Hello { program, .. } => {
+                backtrace::meet_parent(program.as_deref());
                 let (seconds, description) = (loading.as_secs_f64(), engine.describe());
                 let hello = Greeting::Hello(Hello { protocol: VERSION, seconds, description });
                 output.write_all(&protocol::frame(&hello, &[])?)?;
@@ -158,8 +160,9 @@ fn answer(
     Ok((reply, Vec::new()))
 }
 
-fn panicked(id: u64, seconds: f64, PanicRecord { message, location, frames }: PanicRecord) -> Reply {
-    Reply::Panicked { id, message, location, frames, seconds }
+fn panicked(id: u64, seconds: f64, PanicRecord { message, location, trace }: PanicRecord) -> Reply {
+    let Trace { names: frames, places } = trace;
+    Reply::Panicked { id, message, location, frames, places, seconds }
 }
 
 /// The first panic since the case began, on whatever thread: a later one is most often its consequence.
@@ -168,12 +171,12 @@ static PANIC: Mutex<Option<PanicRecord>> = Mutex::new(None);
 struct PanicRecord {
     message: String,
     location: String,
-    frames: Vec<String>,
+    trace: Trace,
 }
 
 impl PanicRecord {
     fn from_message(message: String) -> Self {
-        Self { message, location: String::new(), frames: Vec::new() }
+        Self { message, location: String::new(), trace: Trace::default() }
     }
 }
 
@@ -188,8 +191,7 @@ fn record_panic(info: &PanicHookInfo) {
     eprintln!("panicked at {location}: {message}");
     let mut first = PANIC.lock().unwrap_or_else(PoisonError::into_inner);
     if first.is_none() {
-        let frames = backtrace::of_panic();
-        *first = Some(PanicRecord { message, location, frames });
+        *first = Some(PanicRecord { message, location, trace: backtrace::of_panic() });
     }
 }
 
@@ -275,7 +277,7 @@ mod tests {
 
     #[test]
     fn the_parent_is_told_how_long_loading_took() {
-        let request = protocol::frame(&Request::Hello { protocol: VERSION }, &[]).unwrap();
+        let request = protocol::frame(&Request::Hello { protocol: VERSION, program: None }, &[]).unwrap();
         let mut answer = Vec::new();
         serve_on(&mut Picky, Duration::from_millis(1500), request.as_slice(), &mut answer).unwrap();
         let greeting = protocol::read_header(&mut answer.as_slice()).unwrap();

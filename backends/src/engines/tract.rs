@@ -3,6 +3,7 @@
 //! `none` runs the model as typed, `declutter` after the passes that simplify it, `optimize` after those that
 //! choose kernels too. It writes models as NNEF, which knows nothing of kernels, so `optimize` is not written.
 
+use std::cell::OnceCell;
 use std::sync::Arc;
 
 use ir::{DType, Datum, Tensor, Type, Wanted};
@@ -24,13 +25,13 @@ const VERSION: &str = env!("TRACT_VERSION");
 /// The runtime. It has one thread unless its `multithread-mm` feature is on, which it is not.
 pub struct Tract {
     reader: tract_onnx::Onnx,
-    writer: Nnef,
+    /// Made where a model is written: to make it takes longer than most models run, and each panic costs a process.
+    writer: OnceCell<Nnef>,
 }
 
 impl Default for Tract {
     fn default() -> Self {
-        // tract's own extensions are what operators of ONNX that NNEF lacks are written in.
-        Self { reader: tract_onnx::onnx(), writer: tract_nnef::nnef().with_onnx() }
+        Self { reader: tract_onnx::onnx(), writer: OnceCell::new() }
     }
 }
 
@@ -110,9 +111,11 @@ impl Tract {
 
     /// The model after a round trip through NNEF.
     fn reread(&self, model: &TypedModel) -> Result<TypedModel, EngineError> {
-        let written = self.writer.write_to_tar(model, Vec::new()).map_err(write_error)?;
+        // tract's own extensions are what operators of ONNX that NNEF lacks are written in.
+        let writer = self.writer.get_or_init(|| tract_nnef::nnef().with_onnx());
+        let written = writer.write_to_tar(model, Vec::new()).map_err(write_error)?;
         // tract must read what it has written, so a failure here is no lack.
-        let read = self.writer.model_for_read(&mut written.as_slice());
+        let read = writer.model_for_read(&mut written.as_slice());
         read.map_err(|e| EngineError::Load(format!("its NNEF cannot be read: {e:#}")))
     }
 }
@@ -220,6 +223,14 @@ fn tensor(name: &str, value: &Native, wanted: DType) -> Result<Tensor, EngineErr
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_writes_models_is_made_when_one_is_written() {
+        let tract = Tract::default();
+        assert!(tract.writer.get().is_none());
+        tract.reread(&TypedModel::default()).expect("an empty model is written and read");
+        assert!(tract.writer.get().is_some());
+    }
 
     #[test]
     fn what_it_has_for_i64_is_not_lacking_for_symbolic_dimensions() {

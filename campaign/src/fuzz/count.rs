@@ -21,7 +21,7 @@ pub(super) struct Counted {
     pub(super) index: u64,
     /// What it adds to the report.
     pub(super) report: Report,
-    /// The engines of which a process died that had run other cases, where a fresh one has run this one.
+    /// The engines of which a process that had run other cases died on this case, while a fresh process runs it.
     pub(super) late: BTreeSet<String>,
     /// What went wrong on our side.
     pub(super) trouble: Vec<String>,

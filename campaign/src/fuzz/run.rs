@@ -42,7 +42,7 @@ pub(super) struct CaseRun {
     pub(super) elements: Vec<(usize, Elements)>,
     /// What came of it on each target, by the target's number.
     pub(super) verdicts: Vec<(usize, Judged)>,
-    /// The engines of which a process died that had run other cases, where a fresh one has run this one.
+    /// The engines of which a process that had run other cases died on this case, while a fresh process runs it.
     pub(super) late: BTreeSet<String>,
     /// What went wrong on our side; each names the case.
     pub(super) trouble: Vec<String>,
@@ -139,7 +139,7 @@ struct ValidCase<'a> {
     inputs: &'a [Tensor],
     expected: &'a Expected<'a>,
     stop: Stop<'a>,
-    /// Whether a process died that had run other cases, where a fresh one has run this one.
+    /// Whether a process that had run other cases died on this case, while a fresh process runs it.
     is_late: Cell<bool>,
 }
 

@@ -38,14 +38,15 @@ impl Work<'_> {
         let Self { plan, queue, .. } = self;
         let is_over = || queue.is_over();
         let index = plan.shard.case(number);
-        let mut turn = self.schedule.turn(number, plan.maker.stream(index));
+        let turn = self.schedule.turn(number, plan.maker.stream(index));
         let ran = match run::run(plan, self.narrowed, index, turn.level, &is_over) {
             Some(ran) if !plan.has_cut() => ran,
             Some(_) | None if queue.is_stopped() => return None,
             // Others behind it may be done, and count.
             Some(_) | None => CaseRun::cut_off(index),
         };
-        turn.signatures = ran.signatures();
+        // Before it is reduced, which may take long: later cases wait for the signatures alone.
+        turn.found(ran.signatures());
         let mut counted = Counted::new(plan, ran);
         let is_cut = counted.reduce(plan, self.seen, &is_over).is_err();
         if is_cut && queue.is_stopped() { None } else { Some(counted) }

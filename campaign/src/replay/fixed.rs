@@ -9,8 +9,9 @@ use super::result::{Grade, Judgement};
 use super::verdict;
 use harness::target::Target;
 
-/// The judgement by outputs that are wanted and a fixed tolerance. A dtype that the target does not say that it takes
-/// excuses whatever is wrong, and one that it computes in a narrower one wrong elements.
+/// The judgement by expected outputs and a fixed tolerance. If the case has a dtype that the target does not say that
+/// it takes, everything is excused. If the target computes one of its dtypes in a narrower one, wrong elements are
+/// excused, and wrong shapes are not.
 pub(super) fn fixed(
     target: &Target,
     outcome: &Outcome,

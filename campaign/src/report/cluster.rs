@@ -39,12 +39,12 @@ pub struct Cluster {
     pub nodes: usize,
     /// Where it is written up, if it is known.
     pub known: Option<String>,
-    /// The versions of the engine for which a list has it, if it is known of others than the one that ran: a fault that
-    /// is still there.
+    /// The engine's versions for which a list of known findings has this signature, if the version that ran is not
+    /// among them: the fault is still there.
     #[serde(default)]
     pub known_in: Option<String>,
-    /// The signatures that its findings had before findings were reduced, and how many have each: lists of known findings may
-    /// still name these.
+    /// The signatures that its findings had before findings were reduced, and how many findings have each. Lists of
+    /// known findings may still have these signatures.
     #[serde(default)]
     pub formerly: BTreeMap<String, u64>,
     /// What the targets made of the whole cases, those of the engine included. Where all other engines are right, this one is the

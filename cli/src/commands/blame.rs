@@ -94,7 +94,7 @@ fn text(subject: &Subject, all: &[(Whole, Option<Local>)], shows_all: bool) -> S
     out
 }
 
-/// What there is to say of backends, with those of which it is.
+/// The text about each backend. Each text stands once, with the names of all backends that it is about.
 fn alike(all: &[(Whole, Option<Local>)], shows_all: bool) -> Vec<(String, Vec<&str>)> {
     let mut alike: Vec<(String, Vec<&str>)> = Vec::new();
     for (whole, local) in all {

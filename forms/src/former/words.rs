@@ -1,8 +1,8 @@
-//! What operators are in words of opsets before 13, where these are other words for the same.
+//! Operators in the words of opsets before 13, which had other words for the same meaning.
 //!
-//! Of a node two programs are made: what it is in today's words that an old definition stands for, and these in the old
-//! ones. Softmax took all axes from one on for a single one, so one over a single axis is what it becomes where that
-//! axis is written as several.
+//! Each node is written twice: in today's words, as what the old definition means, and in the old words. Softmax is an
+//! example. The old one took all axes from one on as a single axis, so a Softmax over one axis is written as an old one
+//! over several, into which that axis is split.
 
 #![allow(clippy::unnecessary_wraps, reason = "functions of one table have one type")]
 
@@ -19,13 +19,13 @@ use crate::draft::Draft;
 pub(super) struct Said {
     /// In words of today.
     pub(super) today: Vec<Node>,
-    /// In words of the former opset, which mean that.
+    /// In words of the former opset, with the same meaning.
     pub(super) former: Vec<Node>,
 }
 
-/// What a node is said to.
+/// What putting a node into words needs.
 pub(super) struct Speaker<'d> {
-    /// The program, which gets the values that are between nodes.
+    /// The program. Values between nodes are added to it.
     pub(super) draft: &'d mut Draft,
     pub(super) opset: u32,
     pub(super) choices: &'d mut Choices,
@@ -33,7 +33,7 @@ pub(super) struct Speaker<'d> {
 
 type Words = fn(&Node, &mut Speaker<'_>) -> Option<Said>;
 
-/// The operators that have other words, and the opsets that have these.
+/// The operators that had other words, and the opsets in which they had them.
 const WORDS: [(&str, RangeInclusive<u32>, Words); 10] = [
     ("BatchNormalization", 7..=8, batch_normalization),
     ("Clip", 7..=10, clip),
@@ -48,7 +48,7 @@ const WORDS: [(&str, RangeInclusive<u32>, Words); 10] = [
 ];
 
 impl Speaker<'_> {
-    /// The node in words of the opset; as it is where there are no others.
+    /// The node in the words of the opset. It stays as it is if the opset has no other words for it.
     pub(super) fn say(&mut self, node: Node) -> Said {
         let is_it = |(name, opsets, _): &&(&str, RangeInclusive<u32>, Words)| {
             node.rest.domain().is_empty() && *name == node.rest.op_type() && opsets.contains(&self.opset)
@@ -57,7 +57,7 @@ impl Speaker<'_> {
         said.unwrap_or_else(|| Said { today: vec![node.clone()], former: vec![node] })
     }
 
-    /// A constant of floats of rank 0 as the f32 that an attribute would hold.
+    /// The number in a constant float that has one element, if the f32 of an attribute can hold it.
     fn float(&self, value: ValueId) -> Option<f32> {
         let tensor = self.draft.tensor(value).filter(|tensor| tensor.dtype().is_float())?;
         match tensor.to_f64s()[..] {
@@ -67,12 +67,12 @@ impl Speaker<'_> {
     }
 }
 
-/// The node as it is today, and in one node.
+/// A node that stays as it is today, and was one node in former words.
 fn one(node: &Node, former: Node) -> Option<Said> {
     Some(Said { today: vec![node.clone()], former: vec![former] })
 }
 
-/// The node with the name of another operator, on some of its operands.
+/// The node under the name of another operator, and on other operands.
 fn called(node: &Node, name: &str, operands: &[Option<ValueId>]) -> Node {
     let mut called = node.clone();
     called.rest.op_type = Some(name.to_owned());
@@ -88,7 +88,7 @@ fn int(node: &Node, name: &str) -> Option<i64> {
     node.attributes.iter().find(|attribute| attribute.rest.name() == name).map(|attribute| attribute.rest.i())
 }
 
-/// Bounds were attributes, and nobody said what holds where they cross.
+/// Bounds were attributes. What holds where they cross was not defined.
 fn clip(node: &Node, speaker: &mut Speaker<'_>) -> Option<Said> {
     let [low, high] = [1, 2].map(|slot| operand(node, slot).and_then(|bound| speaker.float(bound)));
     let (low, high) = (low?, high?);
@@ -116,7 +116,7 @@ fn identity(node: &Node, speaker: &mut Speaker<'_>) -> Option<Said> {
     one(node, called(node, "Dropout", &node.inputs).with_float("ratio", ratio))
 }
 
-/// Nobody said what its mask held.
+/// The content of its mask was not defined.
 fn dropout(node: &Node, speaker: &mut Speaker<'_>) -> Option<Said> {
     let is_read = node.outputs.iter().skip(1).flatten().any(|&mask| speaker.draft.uses(mask) > 0);
     let is_off = |mode| speaker.draft.tensor(mode).is_some_and(|mode| mode.to_i128s() == [0]);
@@ -133,7 +133,7 @@ fn dropout(node: &Node, speaker: &mut Speaker<'_>) -> Option<Said> {
     one(&today, former)
 }
 
-/// Statistics were those of channels where an attribute did not say otherwise.
+/// Statistics were per channel, unless the attribute `spatial` said otherwise.
 fn batch_normalization(node: &Node, speaker: &mut Speaker<'_>) -> Option<Said> {
     let is_said = speaker.choices.random_bool(0.5);
     is_said.then(|| one(node, node.clone().with_int("spatial", 1))).flatten()
@@ -144,17 +144,19 @@ fn scatter(node: &Node, _: &mut Speaker<'_>) -> Option<Said> {
     one(node, called(node, "Scatter", &node.inputs))
 }
 
-/// Scales were all that there was. One way to find coordinates there was as well: whoever reads the model tells.
+/// There were scales but no sizes, and there was one way to find coordinates. Whether that is the way of this node
+/// shows when the model is read again.
 fn resize(node: &Node, speaker: &mut Speaker<'_>) -> Option<Said> {
     let name = if speaker.opset == 9 { "Upsample" } else { "Resize" };
     one(node, called(node, name, &[Some(operand(node, 0)?), Some(operand(node, 2)?)]))
 }
 
-/// The size of an axis is a product in most nodes where it can be.
+/// The share of nodes whose axis is split, where its size is a product.
 const SPLIT: f64 = 0.8;
 
-/// All axes from one on were one: the last one, which is written as two where its size is a product, or one with none
-/// but those of size 1 behind it. Another one becomes the last, as exporters did it.
+/// All axes from `axis` on were taken as one. So the axis has to be the last one, or to have only axes of size 1 behind
+/// it; any other axis changes places with the last one, as exporters did it. An axis whose size is a product may be
+/// split into two.
 fn softmax(node: &Node, speaker: &mut Speaker<'_>) -> Option<Said> {
     let x = operand(node, 0)?;
     let ty = speaker.draft.ty(x).filter(|ty| !ty.shape.contains(&0))?.clone();
@@ -183,17 +185,17 @@ fn softmax(node: &Node, speaker: &mut Speaker<'_>) -> Option<Said> {
     Some(line.said)
 }
 
-/// Nodes of one operand, one after the other.
+/// A chain of nodes with one operand each.
 struct Line<'s, 'd> {
     speaker: &'s mut Speaker<'d>,
-    /// What the last one gives.
+    /// The result of the last node.
     value: ValueId,
     ty: Type,
     said: Said,
 }
 
 impl Line<'_, '_> {
-    /// A node that is the same in words of both opsets.
+    /// Adds a node that is the same in the words of both opsets.
     fn then(&mut self, node: Node, shape: Vec<i64>) {
         self.ty = Type::new(self.ty.dtype, shape);
         self.value = self.speaker.draft.fresh("between", self.ty.clone());
@@ -202,7 +204,7 @@ impl Line<'_, '_> {
         self.said.former.push(node);
     }
 
-    /// Two axes change places.
+    /// Adds a transposition in which two axes change places.
     fn turn(&mut self, order: &[usize]) {
         if !order.is_sorted() {
             let shape = order.iter().map(|&axis| self.ty.shape[axis]).collect();
@@ -221,7 +223,7 @@ impl Line<'_, '_> {
         }
     }
 
-    /// The operator itself, along all axes from one on.
+    /// Adds the operator itself, along all axes from `at` on.
     fn along_the_rest(&mut self, node: &Node, at: usize) {
         let Speaker { draft, opset, choices } = &mut *self.speaker;
         let ty = self.ty.clone();

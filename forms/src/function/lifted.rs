@@ -5,14 +5,14 @@ use onnx::proto::attribute_proto::AttributeType;
 use onnx::proto::{AttributeProto, FunctionProto, NodeProto};
 use rand::RngExt;
 
-/// The share of attributes that become the function's own, where they need not.
+/// The share of attributes that become the function's although nothing asks for it.
 const LIFTED: f64 = 0.6;
 
 /// An attribute of a function.
 pub(super) struct Attribute {
     name: String,
     pub(super) default: Option<AttributeProto>,
-    /// What each call means by it, under its name.
+    /// The value that each call means, under the name of this attribute.
     values: Vec<AttributeProto>,
 }
 
@@ -21,8 +21,8 @@ pub(super) struct Lifted {
     pub(super) attributes: Vec<Attribute>,
 }
 
-/// Lifts attributes of a body that is at hand as each call means it: those that are not the same in all calls, those that are the
-/// attributes of a function around, and some others.
+/// Makes attributes of a body's nodes attributes of the function: those that differ between calls, those that refer to
+/// attributes of a function around, and some others. `calls` has the nodes with the values that each call means.
 pub(super) fn lift(body: &mut [NodeProto], calls: &[Vec<NodeProto>], choices: &mut Choices) -> Lifted {
     let mut attributes: Vec<Attribute> = Vec::new();
     for (at, node) in body.iter_mut().enumerate() {
@@ -33,7 +33,7 @@ pub(super) fn lift(body: &mut [NodeProto], calls: &[Vec<NodeProto>], choices: &m
             };
             let values: Vec<AttributeProto> = calls.iter().map(of).collect();
             let is_same = values.iter().all(|value| value == attribute);
-            // A default has a value of its own: what the function around means by its attribute is none.
+            // A default is a value, and a reference to an attribute of the function around is none.
             let is_around = values.iter().any(|value| !value.ref_attr_name().is_empty());
             if is_same && !is_around && !choices.random_bool(LIFTED) {
                 continue;
@@ -60,7 +60,7 @@ fn may_be_lifted(attribute: &AttributeProto) -> bool {
     matches!(attribute.r#type(), Float | Floats | Int | Ints | String | Strings | Tensor)
 }
 
-/// The name of an operator's attribute, or one made from it.
+/// The name of an operator's attribute; a name made from it if that is taken.
 fn unused(name: &str, attributes: &[Attribute]) -> String {
     let is_taken = |name: &str| attributes.iter().any(|attribute| attribute.name == name);
     let numbered = (1..).map(|i| format!("{name}_{i}"));
@@ -68,7 +68,7 @@ fn unused(name: &str, attributes: &[Attribute]) -> String {
     all.find(|name| !is_taken(name)).unwrap_or_default()
 }
 
-/// What an attribute is that a call does not give: nothing, what one of the calls means, or a float that is none of these.
+/// The default of an attribute: none, the value of one of the calls, or another float.
 fn default(values: &[AttributeProto], choices: &mut Choices) -> Option<AttributeProto> {
     let value = values[choices.random_range(0..values.len())].clone();
     match choices.random_range(0..4) {
@@ -81,7 +81,7 @@ fn default(values: &[AttributeProto], choices: &mut Choices) -> Option<Attribute
 }
 
 impl Lifted {
-    /// The function with them.
+    /// Declares these attributes in the function.
     pub(super) fn declare(&self, function: &mut FunctionProto) {
         for Attribute { name, default, .. } in &self.attributes {
             match default {
@@ -91,7 +91,8 @@ impl Lifted {
         }
     }
 
-    /// What a call gives: all of which there is no default, and mostly what is different from that.
+    /// The attributes that a call gives: those without a default, those whose value is not the default, and a few whose
+    /// value is.
     pub(super) fn given(&self, call: usize, choices: &mut Choices) -> Vec<AttributeProto> {
         let is_given = |attribute: &&Attribute| {
             attribute.default.as_ref() != Some(&attribute.values[call]) || choices.random_bool(0.3)

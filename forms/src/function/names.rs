@@ -1,4 +1,4 @@
-//! The names that nodes use and give, those in their bodies included, and what they are called in a function.
+//! The names that nodes read and define, their bodies included, and the names that these have in a function.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -44,7 +44,7 @@ pub(super) fn names_defined(nodes: &[NodeProto]) -> BTreeSet<String> {
     defined
 }
 
-/// The names of values in a function, by those that they have outside.
+/// The names of values inside a function, by their names outside.
 #[derive(Default)]
 pub(super) struct Names(BTreeMap<String, String>);
 
@@ -66,8 +66,8 @@ impl Names {
         self.called(outside, 'y')
     }
 
-    /// Renames what a node takes and gives, and the bodies in it do. A name of which nothing is known is one of the
-    /// function's own.
+    /// Renames the operands and results of a node, and of the nodes in its bodies. A name that is not known yet becomes
+    /// one of the function's own.
     pub(super) fn rename(&mut self, node: &mut NodeProto) {
         for name in node.input.iter_mut().chain(&mut node.output).filter(|name| !name.is_empty()) {
             *name = self.called(name, 't');

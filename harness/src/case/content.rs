@@ -6,12 +6,12 @@ use graphgen::Use;
 use ir::{DType, Node, NodeId, NodeKind};
 use ops::{Graph, Model, Op, Spec};
 
-/// The dtypes of all values of a model, functions included, but for those of some nodes of the main graph.
+/// The dtypes of all values of a model and of its functions, except those of the `unseen` nodes of the main graph.
 pub fn dtypes(model: &Model, unseen: &BTreeSet<NodeId>) -> ir::DTypes {
     seen(model, unseen).flat_map(|(_, node)| &node.outputs).map(|ty| ty.dtype).collect()
 }
 
-/// The nodes of a model, each with the graph that it is in, functions included, but for some of the main graph.
+/// The nodes of a model and of its functions, each with its graph, except the `unseen` nodes of the main graph.
 fn seen<'m>(
     model: &'m Model,
     unseen: &'m BTreeSet<NodeId>,
@@ -33,8 +33,7 @@ pub fn operators(model: &Model) -> impl Iterator<Item = (&'static str, DType)> {
     })
 }
 
-/// How each operator of a model is used, functions included, as far as the operator is `wanted`, but for some nodes of
-/// the main graph.
+/// How each `wanted` operator of a model and of its functions is used, except the `unseen` nodes of the main graph.
 pub fn uses(
     model: &Model,
     unseen: &BTreeSet<NodeId>,

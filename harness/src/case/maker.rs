@@ -1,4 +1,4 @@
-//! Making cases: models are drawn, get values, and are written in forms of programs.
+//! Makes cases: models are drawn, get values, and are written as programs in drawn forms.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
@@ -19,16 +19,16 @@ use crate::reference;
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Values {
-    /// None: constants are zeros, and there are no inputs.
+    /// No values: constants are zeros, and there are no inputs.
     None,
-    /// Values on which everything is defined, whatever a profile leaves open of the results: for those that nobody judges.
+    /// Values on which everything is defined. A profile may leave any share of the results open: nobody judges them.
     Unjudged,
-    /// Values on which everything is defined, and on which most can be judged.
+    /// Values on which everything is defined and most results can be judged.
     Plain,
-    /// Adversarial ones in half of the cases, and in most of those that round to fewer digits.
+    /// Adversarial values in half of the cases, and in most of those that round to fewer digits.
     #[default]
     Mixed,
-    /// Such values in every case, moved to edges of some operators if that can be done.
+    /// Adversarial values in every case, moved to edges of some operators if possible.
     Adversarial,
 }
 
@@ -63,7 +63,7 @@ impl Values {
     }
 }
 
-/// How many models are drawn at most until one has values on which everything is defined. One in thousands has none
+/// How many models are drawn at most to get one with values on which everything is defined. One in thousands has none
 /// although operands become inputs: a function may be undefined whatever its operands are.
 const DRAWS: u64 = 4;
 
@@ -73,7 +73,8 @@ const MUCH: f64 = 0.1;
 /// The most operations of a model whose values are moved to edges: each is recorded, in some 24 bytes.
 const TRACED: u64 = 1 << 24;
 
-/// How many models are drawn until one has a node and keeps to the budget with the inputs that value search adds.
+/// How many models are drawn at most to get one that has a node and keeps to the budget, with the inputs that value
+/// search adds.
 const MOST_DRAWS: u64 = 24;
 
 /// The stream that a case's forms are drawn with.
@@ -114,7 +115,7 @@ impl Maker<'_> {
         self.make_from(index, settings, self.stream(index))
     }
 
-    /// Where everything random about the case of that number comes from.
+    /// The stream from which everything random about the case of that number comes.
     pub fn stream(&self, index: u64) -> Stream {
         Stream::new(self.seed).child("case").at(index)
     }
@@ -128,7 +129,7 @@ impl Maker<'_> {
 
     /// The valid case that a stream gives, before it is written as a program.
     fn flat(&self, index: u64, asked: &Settings, stream: Stream) -> Result<Case, CaseError> {
-        // The first that has values on which everything is defined, else the first.
+        // The first model with values on which everything is defined; if there is none, the first model.
         let mut spare: Option<Case> = None;
         let (mut rejected, mut refused, mut passed_over) = (0, 0, 0);
         let draws = if asked.is_barren() { 0 } else { MOST_DRAWS };
@@ -158,8 +159,9 @@ impl Maker<'_> {
         Ok(Case { rejected, passed_over, refused, ..case })
     }
 
-    /// The settings of one draw of a case. Those of the first draws vary from case to case. Where they give nothing, they
-    /// are taken as they are, and with less room, so that the inputs that value search adds find theirs.
+    /// The settings of one draw of a case. In the first draws they vary from case to case. If these give nothing, the
+    /// settings are taken as they are, with less room, so that there is some left for the inputs that value search
+    /// adds.
     fn settings_of(&self, index: u64, asked: &Settings, stream: Stream, draw: u64) -> Settings {
         let is_varied = self.swarm && draw < DRAWS;
         let mut settings = if is_varied { asked.clone().swarm(stream) } else { asked.clone() };
@@ -176,7 +178,7 @@ impl Maker<'_> {
         }
         let mut opsets = settings.opsets();
         if opsets.is_empty() {
-            // Operators that are written out where they are read may be all that is asked for.
+            // Perhaps only operators that import writes out are asked for.
             opsets = forms::composite::opsets(&settings).collect();
         }
         if self.opset.is_none() {
@@ -199,7 +201,7 @@ impl Maker<'_> {
         settings
     }
 
-    /// Where this campaign begins with uses that take turns: each seed elsewhere.
+    /// The use with which this campaign begins, of those that take turns: each seed begins elsewhere.
     fn first_turn(&self) -> u64 {
         Stream::new(self.seed).child("turns").rng().random_range(0..1 << 20)
     }
@@ -257,9 +259,9 @@ impl Maker<'_> {
     }
 }
 
-/// The case in forms of programs, where some are drawn. Its model is then what the program leads to: the values that were there
-/// are the same, and those by which the program finds its way are new. A case whose program would need operators, dtypes or more
-/// than may occur stays as it is.
+/// Writes the case as a program, if forms are drawn for it. Its model is then the one that the program leads to. Values
+/// that were there stay the same; new ones are those that decide the program's way. The case stays as it is if its
+/// program would need operators, dtypes or amounts that are not allowed.
 fn written(case: Case, settings: &Settings, stream: Stream) -> Result<Case, CaseError> {
     // Operators that are written out in the model are folded without forms where these would need too much.
     for forms in [&settings.forms, &Forms::default()] {
@@ -273,7 +275,8 @@ fn written(case: Case, settings: &Settings, stream: Stream) -> Result<Case, Case
     Ok(case)
 }
 
-/// The case in some of these forms; `None` where there are none for it, or its program would need more than may occur.
+/// Writes the case in some of these forms; `None` if none fits, or the program would need something that is not
+/// allowed.
 fn written_in(
     case: &Case,
     settings: &Settings,

@@ -1,4 +1,4 @@
-//! What an engine makes of a case whose model is not, or may not be, valid.
+//! How an engine answers a case whose model is not valid, or may not be.
 
 use ir::Interface;
 use oracles::{Verdict, Why, judge_refusal, judge_survival};
@@ -17,9 +17,8 @@ pub fn judge(target: &Target, outcome: &Outcome, relaxed: &Relaxed) -> Verdict {
     }
 }
 
-/// Runs a case and judges the answer. A fault that the valid model shows as well says nothing about the rule; it is
-/// found, and blamed on an operator, at the level of valid cases. Nor does a refusal, where the valid model gives no outputs
-/// either.
+/// Runs a case and judges the answer. A fault that the valid model shows too says nothing about the rule; the level of
+/// valid cases finds it, and blames an operator. A refusal says nothing either if the valid model gives no outputs.
 pub fn ask(target: &Target, case: &Case, relaxed: &Relaxed) -> Result<Verdict, WorkerError> {
     if let Some(why) = target.lacks_of(case) {
         return Ok(Verdict::Incomparable(Why::Unsupported(why)));
@@ -33,7 +32,7 @@ pub fn ask(target: &Target, case: &Case, relaxed: &Relaxed) -> Result<Verdict, W
     Ok(same_without(&ran.outcome, &valid.outcome).unwrap_or(verdict))
 }
 
-/// The verdict where the answer to the valid model shows that the other one has nothing to do with the rule.
+/// The verdict, if the answer to the valid model shows that the other answer has nothing to do with the rule.
 fn same_without(invalid: &Outcome, valid: &Outcome) -> Option<Verdict> {
     let why = match (invalid, valid) {
         (Outcome::Outputs(_), _)

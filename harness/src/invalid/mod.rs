@@ -1,4 +1,4 @@
-//! Relaxed constraints: cases whose model is not valid, or only by chance.
+//! Relaxed constraints: cases whose model is not valid, or is valid only by chance.
 //!
 //! | module | holds |
 //! |---|---|
@@ -37,7 +37,7 @@ pub const RANDOM: &str = "random";
 /// One case in so many at the level `violate` is drawn without constraints.
 const RANDOM_ONE_IN: u32 = 4;
 
-/// How many models are tried until one has a place for a rule.
+/// How many models are tried to find one with a place for a rule.
 const DRAWS: u64 = 32;
 
 /// A case at the level `violate`: it breaks one of these rules, or is random where all rules are allowed.
@@ -73,12 +73,13 @@ fn eager(settings: &Settings, draw: u64) -> Settings {
     Settings { function, forms: Forms::default(), composites: Composites::default(), ..settings.clone() }
 }
 
-/// What our import has to say of a model that breaks a rule.
+/// What our import has to say about a model that breaks a rule.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Refusal {
     /// That it breaks the rule.
     Always,
-    /// That it breaks the rule, but where the model has sizes that only values tell: without these it may say anything.
+    /// It breaks the rule. If the model has sizes that follow only from values, import may say anything where these are
+    /// not known.
     WhereSizesAreKnown,
 }
 
@@ -104,7 +105,7 @@ fn violate(
     Ok(None)
 }
 
-/// Whether a size is how many elements of some value are not zero.
+/// Whether a size of the model is the number of elements of a value that are not zero.
 fn has_found_sizes(model: &Model) -> bool {
     let is_found = |(name, _): (&str, DType)| {
         let fields = ops::find(name).into_iter().flat_map(|spec| &spec.fields);
@@ -144,7 +145,7 @@ fn outputs(proto: &ModelProto, valid: &Model) -> Vec<(String, DType)> {
     outputs.filter_map(|o| Some((o.name().to_owned(), dtype(o)?))).collect()
 }
 
-/// What stands for the model of a case that has none: a graph without nodes.
+/// A graph without nodes, which stands for the model of a case that has none.
 fn no_model(opset: u32) -> Model {
     Model::new(opset, Graph::new())
 }

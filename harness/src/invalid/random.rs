@@ -1,7 +1,7 @@
 //! Models drawn without constraints: operators with operands and attributes that know nothing of each other.
 //!
-//! Such models are at the opposite end from [`graphgen`], which only makes what is valid. What stays is what makes an ONNX model
-//! at all: names are given once and before they are used, and operators exist in the opset. A model has few nodes, so
+//! Such models are the opposite of [`graphgen`]'s, which are always valid. Only what makes an ONNX model at all is
+//! kept: names are given once and before they are used, and operators exist in the opset. A model has few nodes, so
 //! that some are valid by chance.
 
 use std::collections::BTreeSet;
@@ -27,7 +27,7 @@ const MAX_NODES: usize = 4;
 /// The highest rank and the largest size of an input.
 const MAX_RANK: usize = 4;
 const MAX_DIM: i64 = 3;
-/// The numbers in lists and attributes: small, so that no size that follows from them is large.
+/// The numbers in lists and attributes. They are small, so that no size which follows from them is large.
 const LISTED: std::ops::RangeInclusive<i64> = -1..=2;
 /// The IR version of the latest opset.
 const IR_VERSION: i64 = 13;
@@ -69,7 +69,7 @@ pub(super) fn make(index: u64, settings: &Settings, stream: Stream) -> Result<Ca
     Ok(case)
 }
 
-/// Whether values can be searched for in no time.
+/// Whether the search for values takes hardly any time.
 fn is_small(model: &Model) -> bool {
     reference::affordable(model).is_ok_and(|spent| spent.operations <= 1 << 22 && spent.elements <= 1 << 18)
 }
@@ -139,7 +139,7 @@ const fn is_operand(place: Place) -> bool {
     matches!(place, Place::List(_) | Place::Scalar(_) | Place::Single(_))
 }
 
-/// Attributes that are lists of integers, numbers, or names; all others are integers.
+/// Names of attributes that are lists of integers, numbers or words; all other attributes are integers.
 const LISTS: &[&str] = &["axes", "dilations", "kernel_shape", "pads", "perm", "strides"];
 const NUMBERS: &[&str] = &["alpha", "beta", "bias", "epsilon", "gamma", "lambd", "momentum"];
 const NAMES: &[&str] = &["approximate", "auto_pad", "direction", "mode"];

@@ -119,15 +119,22 @@ struct State {
     path: Path,
 }
 
-/// A case that has a level. When it is dropped, what it found counts.
+/// A case that has a level. Later cases wait until it has told what it found ([`Turn::found`]), or is dropped, which
+/// says that it found nothing.
 #[derive(Debug)]
 pub struct Turn<'s> {
     schedule: &'s Schedule,
     number: u64,
     /// Its level.
     pub level: Validity,
-    /// The signatures that it has found.
-    pub signatures: Vec<String>,
+    signatures: Vec<String>,
+}
+
+impl Turn<'_> {
+    /// Counts the signatures that the case has found.
+    pub fn found(mut self, signatures: Vec<String>) {
+        self.signatures = signatures;
+    }
 }
 
 impl Schedule {
@@ -258,9 +265,10 @@ mod tests {
                         if number >= CASES {
                             break;
                         }
-                        let mut turn = schedule.turn(number, Stream::new(1).at(number));
-                        turn.signatures = found(number, turn.level);
-                        levels.lock().unwrap().insert(number, turn.level);
+                        let turn = schedule.turn(number, Stream::new(1).at(number));
+                        let level = turn.level;
+                        turn.found(found(number, level));
+                        levels.lock().unwrap().insert(number, level);
                     }
                 });
             }

@@ -1,7 +1,7 @@
-//! Forms of programs with bodies, If, Loop and Scan: which of them a target lacks.
+//! Forms of programs with bodies (If, Loop and Scan): which of them a target lacks.
 //!
-//! Each is asked for by small models that are written in it. What is refused counts where the target has the plain model that the
-//! program leads to: then it lacks the form, and none of the operators inside.
+//! The target gets small models that are written in such a form. A refusal counts if the target takes the plain model
+//! that the program leads to: then it lacks the form, and not an operator inside.
 
 use graphgen::{Forms, Settings};
 
@@ -10,13 +10,14 @@ use super::uses::{self, Runner};
 use crate::case::{self, Case};
 use crate::support::LackingForm;
 
-/// How many refused programs of a form are enough. Where fewer have a place for it, all of these must be refused.
+/// How many refused programs of a form are enough. If fewer models have a place for the form, all of their programs
+/// must be refused.
 const TRIED: u64 = 6;
 
-/// How many models are drawn for these: not each has a place for the form.
+/// How many models are drawn to find these: not each has a place for the form.
 const DRAWS: u64 = 96;
 
-/// The forms of which a target says for every tried program that it lacks it.
+/// The forms that a target says it lacks, for every program that was tried.
 pub(super) fn lacking(runner: &Runner<'_>, settings: &Settings) -> Result<Vec<LackingForm>, ProbeError> {
     let each = runner.each(&forms::WITH_BODIES, |form| lacks(runner, settings, form))?;
     Ok(each.into_iter().flatten().collect())
@@ -46,7 +47,7 @@ fn lacks(
     Ok(found)
 }
 
-/// The model that a program leads to, by itself.
+/// The case of the model alone that a program leads to.
 fn plain(case: Case) -> Option<Case> {
     let onnx = case::export(&case.model).ok()?;
     Some(Case { onnx, program: None, forms: Vec::new(), ..case })

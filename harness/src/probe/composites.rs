@@ -1,7 +1,7 @@
-//! Operators that are written out where they are read: on which dtypes a target lacks them.
+//! Operators that import writes out in others: on which dtypes a target lacks them.
 //!
-//! There are no forms of them to learn, so that what is refused in one use of several is drawn all the same: an answer
-//! "unsupported" is counted where it is given.
+//! The probe learns no forms of these operators. An operator that is refused in one of several uses is drawn all the
+//! same, and an answer "unsupported" is counted where it comes.
 
 use std::collections::BTreeMap;
 
@@ -16,10 +16,10 @@ use crate::support::Support;
 /// How many uses are tried on each dtype.
 const USES: u64 = 4;
 
-/// How many are drawn for one that is tried.
+/// How many uses are drawn for each that is tried.
 const DRAWS: u64 = 8;
 
-/// The dtypes on which a target says of every tried use of an operator that it lacks it.
+/// The dtypes on which a target says for every tried use of an operator that it lacks it.
 pub(super) fn lacking(
     runner: &Runner<'_>,
     support: &Support,
@@ -45,7 +45,7 @@ fn lacks(runner: &Runner<'_>, composite: &Composite, dtype: DType, opset: u32) -
         return Ok(true);
     }
     let stream = Stream::new(super::uses::SEED).child("probe").child(composite.name).child(dtype.name());
-    // A runtime may have the operator of an older opset alone.
+    // A runtime may have the operator only as an older opset defines it.
     let opsets = [opset, composite.since];
     let uses = (0..USES).filter_map(|number| {
         let opset = opsets[number as usize % opsets.len()];

@@ -1,13 +1,13 @@
-//! From uses of an operator and what an engine said of them to the forms that it refuses.
+//! Learns the forms of an operator that an engine refuses, from uses of the operator and the engine's answers.
 //!
-//! Sought are few short conjunctions of facts that hold of all uses that were refused and of none that was not. They
-//! are found greedily: first those of no fact (the whole operator), then of one, then of two, and among these the
-//! one that explains the most. A set of words (of dtypes, say) counts as one fact, so that an engine that lacks five
-//! dtypes is not explained by the ranks that happened to be drawn. Thresholds are as tight as what was refused:
-//! nothing is said of a rank that nobody tried.
+//! The search is for few short conjunctions of facts that hold for all refused uses and for no other. It is greedy:
+//! first conjunctions of no fact (the whole operator), then of one, then of two; among these, the one that explains the
+//! most uses. A set of words (of dtypes, say) counts as one fact. Otherwise an engine that lacks five dtypes might be
+//! explained by the ranks that happened to be drawn. Thresholds are as tight as the refused uses: nothing is said about
+//! ranks that were not tried.
 //!
-//! What is learnt from few uses may be an accident. So a form is a guess until uses drawn for it were refused too
-//! ([`atoms`] says which those are), and one that was not kills it.
+//! Few uses may mislead. So a form is only a guess until uses that were drawn for it were refused too ([`atoms`] says
+//! which uses are needed). A single use that is not refused disproves it.
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
@@ -20,7 +20,7 @@ use ops::Spec;
 #[derive(Clone, Debug)]
 pub(super) struct UseTrial {
     pub(super) use_: Use,
-    /// What the engine said that it lacks, if it refused it.
+    /// What the engine said that it lacks, if it refused the use.
     pub(super) said: Option<String>,
 }
 
@@ -36,7 +36,7 @@ impl UseTrial {
     }
 }
 
-/// A guess: a form of which no use was seen that the engine has.
+/// A guess: a form of which no use was seen that the engine takes.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Guess {
     pub(super) form: UseForm,
@@ -44,11 +44,11 @@ pub(super) struct Guess {
     pub(super) said: String,
 }
 
-/// How many uses a guess must explain that no other guess does, if it has no, one or two facts. With three
-/// facts, something fits anything.
+/// How many uses a guess must explain that no other guess explains, if it has no fact, one or two. (With three facts,
+/// some conjunction always fits.)
 const LEAST: [usize; 3] = [1, 1, 2];
 
-/// The guesses that explain the uses that were refused, as far as there are some.
+/// Guesses that explain the refused uses, as far as they can be explained.
 pub(super) fn guesses(spec: &Spec, tried: &[UseTrial]) -> Vec<Guess> {
     let table = Table::of(spec, tried);
     let mut open = table.refused.clone();
@@ -73,7 +73,7 @@ fn guess(form: UseForm, tried: &[UseTrial], covers: &Bits, open: &Bits) -> Guess
     Guess { form, said: most.map(|(said, _)| said.to_owned()).unwrap_or_default() }
 }
 
-/// The forms that a form consists of: one for each choice of words from its sets. Each has to be seen refused.
+/// The forms that a form consists of: one for each choice of words from its sets. A refused use of each has to be seen.
 pub(super) fn atoms(form: &UseForm) -> Vec<UseForm> {
     let mut all = vec![Vec::new()];
     for fact in form.facts() {
@@ -149,7 +149,7 @@ struct Table {
     supported: Bits,
     /// All uses.
     all: Bits,
-    /// The facts that hold of a use that was refused; sets have one word.
+    /// The facts that hold for some refused use, with a single word in each set.
     facts: Vec<(Fact, Bits)>,
 }
 
@@ -192,7 +192,7 @@ impl Table {
             _ => {
                 let mut best: Option<(usize, Vec<Fact>, Bits)> = None;
                 for (context, within) in self.contexts(open) {
-                    // No more than what the context holds of can be explained.
+                    // A conjunction explains at most the uses for which its context holds.
                     let most = best.as_ref().map_or(0, |(most, ..)| *most);
                     if within.in_common(open) <= most {
                         continue;
@@ -236,14 +236,14 @@ impl Table {
         let set = |(subject, (words, covers)): (&Subject, (BTreeSet<String>, Bits))| {
             (Fact { subject: subject.clone(), test: Test::OneOf(words) }, covers)
         };
-        // The first wins a tie: dtypes and names say the most of an engine.
+        // Of equals the first wins: dtypes and names say most about an engine.
         let all: Vec<(Fact, Bits)> = sets.into_iter().map(set).chain(others).collect();
         let (fact, covers) = all.into_iter().rev().max_by_key(|(_, covers)| covers.in_common(open))?;
         Some((context.cloned().into_iter().chain([fact]).collect(), covers))
     }
 
-    /// The facts that hold of an open use and of a supported one, and so need a further fact beside them. Of
-    /// several facts that hold of the same uses there is the first.
+    /// The facts that hold for an open use and for a supported one, and so need another fact beside them. Of facts that
+    /// hold for the same uses, only the first is given.
     fn contexts(&self, open: &Bits) -> impl Iterator<Item = (&Fact, &Bits)> {
         let mut seen = BTreeSet::new();
         let is_useful = |bits: &Bits| bits.meets(open) && bits.meets(&self.supported) && *bits != self.all;
@@ -257,8 +257,8 @@ impl Table {
     }
 }
 
-/// Whether a subject is worth a guess: a variadic operand that is repeated has one name for all, and that there is a
-/// second output is said by their number.
+/// Whether a subject is worth a guess. Repetitions of a variadic operand have one name, and the number of outputs
+/// already says whether there is a second one.
 fn is_named(subject: &Subject, spec: &Spec) -> bool {
     match subject {
         Subject::DType(i) | Subject::Rank(i) | Subject::Operand(i) => *i < spec.inputs.len(),
@@ -277,10 +277,9 @@ fn is_named(subject: &Subject, spec: &Spec) -> bool {
 /// How a guess came about.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Evidence {
-    /// Each dtype was tried on purpose: what was seen of it counts from the start.
+    /// Each dtype was tried on purpose, so that all uses with it count as evidence.
     Planned(usize),
-    /// This form was sought among all that can be read off a use, and happened to fit: only uses that are
-    /// tried afterwards count.
+    /// The form was found among all forms that fit, perhaps by accident. So only uses that are tried afterwards count.
     Sought(usize),
 }
 
@@ -304,7 +303,7 @@ pub(super) fn needed(form: &UseForm) -> Evidence {
 
 /// How many uses must have been refused for each fact.
 const FACT: usize = 6;
-/// How many more where it is about a number.
+/// How many more if the fact is about a number.
 const NUMBER: usize = 4;
 
 /// The tests that a reading passes, the narrowest first.
@@ -314,7 +313,7 @@ fn tests(subject: &Subject, reading: &Reading) -> Vec<Test> {
         Reading::Absent if may_be_absent => vec![Test::Absent],
         Reading::Absent | Reading::List => Vec::new(),
         Reading::Word(word) => vec![Test::OneOf([word.to_string()].into())],
-        // Engines gain and lose things with an opset, not in one.
+        // Engines gain and lose support from some opset on, not in a single one.
         Reading::Number(n) if *subject == Subject::Opset => vec![Test::AtLeast(*n), Test::AtMost(*n)],
         Reading::Number(n) => vec![Test::Is(*n), Test::AtLeast(*n), Test::AtMost(*n)],
     };

@@ -7,14 +7,14 @@
 //! | `bodies` | forms of programs with bodies: If, Loop and Scan |
 //! | `learn` | from uses and what the engine said of them to the forms that it refuses |
 //!
-//! A graph of ten nodes that holds one form of an operator that the engine lacks tests nothing. So before a campaign
-//! each operator is tried alone, on each dtype, in drawn opsets, with drawn attributes. Where an engine says that it
-//! lacks some of these, the probe guesses which forms it refuses, and tries each guess on further uses of that form, and
-//! what the guesses leave over on others, until nothing surprises it. Then graphs of ten nodes are drawn without these forms;
-//! of those that are refused all the same, each operator is tried alone, and the probe goes on from there.
+//! A graph of ten nodes tests nothing if the engine lacks the form of one operator in it. So before a campaign each
+//! operator is tried alone, on each dtype, in drawn opsets, with drawn attributes. If the engine says that it lacks
+//! some of these uses, the probe guesses which forms it refuses. It tries each guess on further uses of that form, and
+//! on other uses what the guesses do not cover, until nothing surprises it. Then graphs of ten nodes are drawn without
+//! these forms. If one is refused all the same, each of its operators is tried alone, and the probe goes on from there.
 //!
-//! Only what an engine *says* it does not support is kept out of the graphs meant for it. What it refuses in other words,
-//! what crashes it and what it gets wrong stays in: finding that is the campaign's work.
+//! Only uses that an engine *says* it does not support are kept out of its graphs. Uses that it refuses in other words,
+//! crashes on or gets wrong stay in: to find these is the campaign's work.
 
 mod bodies;
 mod composites;
@@ -37,9 +37,9 @@ use uses::{Runner, Wanted};
 
 /// How many uses of an operator are tried alone at first, at least.
 const FIRST: usize = 16;
-/// How often each pair of dtypes is tried: what a form of two facts explains less often is no reason to guess it.
+/// How often each pair of dtypes is tried. A form of two facts that explains fewer uses is not guessed.
 const PAIR: usize = 2;
-/// How many uses that no guess covers are tried in each round, for each operator of which some are refused.
+/// How many uses outside of all guesses are tried in each round, for each operator of which some uses are refused.
 const OUTSIDE: u64 = 8;
 /// How often guesses are made and tried.
 const ROUNDS: u64 = 6;
@@ -60,7 +60,7 @@ pub struct ProbeBudget {
 }
 
 impl ProbeBudget {
-    /// What a campaign spends before it starts.
+    /// What a campaign spends on probes before it starts.
     pub fn usual(jobs: usize) -> Self {
         Self { graphs: 300, jobs }
     }
@@ -71,9 +71,9 @@ impl ProbeBudget {
 pub struct Probed {
     /// How many models were run.
     pub runs: u64,
-    /// How many graphs were drawn in the end to see what was missed, without what the target was found to lack.
+    /// How many graphs were drawn in the end, without what the target was found to lack, to see what was missed.
     pub graphs: u64,
-    /// How many of them it said not to support all the same.
+    /// How many of these graphs the target still did not support.
     pub refused: u64,
 }
 
@@ -107,7 +107,7 @@ pub fn probe(
     effort: ProbeBudget,
     watch: Watch<'_>,
 ) -> Result<Probed, ProbeError> {
-    // What hangs has not said that it lacks something.
+    // A hang does not say that something is lacking.
     let asked = target.briefly();
     let runner = Runner::new(&asked, effort.jobs, watch);
     let stated = (*target.support).clone();
@@ -119,7 +119,7 @@ pub fn probe(
         None => newest(&runner)?,
     };
     let support = stated.with_opset(opset).with_functions(true).with_lacking(Vec::new());
-    // Sizes are left at what they are by default: large ones would be slow, and teach nothing of forms.
+    // Sizes stay at their defaults: large ones would be slow, and teach nothing about forms.
     let base = support.narrow(Settings {
         operators: settings.operators.clone(),
         dtypes: settings.dtypes,
@@ -160,7 +160,7 @@ pub fn probe(
 struct Audited {
     /// How many were refused all the same.
     refused: u64,
-    /// Whether an operator of these was refused alone.
+    /// Whether one of their operators was refused alone.
     is_news: bool,
 }
 
@@ -170,9 +170,9 @@ struct Probe<'r> {
     base: Settings,
     /// The uses of each operator.
     tried: BTreeMap<&'static str, Vec<UseTrial>>,
-    /// What may be refused of operators of which something is.
+    /// The guesses for operators of which some uses are refused.
     guesses: BTreeMap<&'static str, Vec<Guess>>,
-    /// How many uses of the operator were tried when a form was guessed first.
+    /// How many uses of the operator had been tried when a form was first guessed.
     guessed_at: BTreeMap<(&'static str, UseForm), usize>,
 }
 
@@ -196,8 +196,7 @@ impl Probe<'_> {
         self.refine(refused, "first")
     }
 
-    /// Uses on each pair of dtypes, of an operator that takes operands of two: one pair in a hundred may be all that an engine
-    /// lacks of it.
+    /// Uses of operators that take operands of two dtypes, on each pair: an engine may lack one pair in a hundred.
     fn pairs(&self) -> Vec<Wanted> {
         let mut wanted = Vec::new();
         for (spec, tried) in self.tried.iter().filter_map(|(name, tried)| Some((ops::find(name)?, tried))) {
@@ -268,13 +267,13 @@ impl Probe<'_> {
         guesses.any(|guess| tried.has(&guess.form))
     }
 
-    /// How many uses of a form, and of none of the others, were tried, less the first few of the operator.
+    /// How many uses of a form, and of no other guess, were tried. The first few of the operator are left out.
     fn seen(&self, operator: &str, form: &UseForm, others: &[Guess], since: usize) -> usize {
         let tried = self.tried.get(operator).into_iter().flatten().skip(since);
         tried.filter(|t| t.has(form) && !others.iter().any(|other| t.has(&other.form))).count()
     }
 
-    /// How many more uses of a form must be refused before it is kept out. What guesses made before it explain is no
+    /// How many more uses of a form must be refused before it is kept out. Uses that earlier guesses explain are no
     /// evidence.
     fn missing(&self, operator: &'static str, atom: &UseForm, before: &[Guess]) -> usize {
         let (needed, since) = match learn::needed(atom) {
@@ -286,8 +285,8 @@ impl Probe<'_> {
         needed.saturating_sub(self.seen(operator, atom, before, since))
     }
 
-    /// The uses that would tell whether the guesses of an operator are right: of each form of which too few were seen, and
-    /// of none of the forms.
+    /// Uses that would tell whether the guesses about an operator are right: uses of each form of which too few were
+    /// seen, and uses of no form.
     fn follow_up(&self, spec: &'static Spec, stream: Stream) -> Vec<Wanted> {
         let guesses = &self.guesses[spec.name];
         let mut wanted = Vec::new();
@@ -331,7 +330,7 @@ impl Probe<'_> {
         uses::without(&self.base, &refused)
     }
 
-    /// The forms of which enough uses were refused, and none was not.
+    /// The forms of which enough uses were refused, and no use was taken.
     fn lacking(&self) -> Vec<Lacking> {
         let mut all = Vec::new();
         for (operator, guesses) in &self.guesses {
@@ -355,7 +354,7 @@ impl Probe<'_> {
         all
     }
 
-    /// The form without the words of which too few uses were seen; `None` if nothing is left.
+    /// The form without those words of which too few uses were seen; `None` if nothing is left.
     fn confirmed(&self, operator: &'static str, form: &UseForm, before: &[Guess]) -> Option<UseForm> {
         let mut confirmed = learn::atoms(form);
         confirmed.retain(|atom| self.missing(operator, atom, before) == 0);
@@ -364,8 +363,8 @@ impl Probe<'_> {
     }
 }
 
-/// Asks for a model of one Relu first, where there is an opset for it. An engine that has answered once is not silent, though every use of the
-/// few operators that are asked for crashes it: finding that is the campaign's work.
+/// Asks about a model of one Relu first, if there is an opset for it. An engine that has answered once is not silent,
+/// even if it crashes on every use of the few operators that are wanted: to find that is the campaign's work.
 fn greet(runner: &Runner<'_>, newest: u32) -> Result<(), ProbeError> {
     let opset = newest.min(*ir::graph::OPSETS.end());
     if ir::graph::OPSETS.contains(&opset) {
@@ -384,7 +383,7 @@ fn newest(runner: &Runner<'_>) -> Result<Option<u32>, ProbeError> {
     Ok(None)
 }
 
-/// Whether not every model with a function is answered with "unsupported".
+/// Whether at least one model with a function is not answered with "unsupported".
 fn has_functions(runner: &Runner<'_>, settings: &Settings) -> Result<bool, ProbeError> {
     let maker = uses::maker(Settings { nodes: 3, function: 1.0, ..settings.clone() });
     let mut are_lacking = false;

@@ -1,4 +1,4 @@
-//! Uses of operators that are drawn for an engine, alone or many in a model, and what it says of them.
+//! Draws uses of operators, alone or many in a model, and asks an engine about them.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -19,13 +19,15 @@ use crate::isolate::isolate;
 use crate::target::Target;
 use crate::threads;
 
-/// How many draws are made for a use that is to have a form.
+/// How many draws are made to get a use of a certain form.
 const DRAWS: u64 = 96;
 
-/// An engine that answers none of so many models at first answers nothing: each costs a new process.
+/// An engine that has answered none of its first models, of which there were so many, is taken to answer nothing: each
+/// further model would cost a new process.
 const SILENT: u64 = 20;
 
-/// An engine that hangs with so many of them does, too: each costs the time of a case besides.
+/// An engine that has answered no model, and has hung on so many, is taken to answer nothing as well: each hang costs
+/// the time of a case besides.
 const HUNG: u64 = 5;
 
 /// Runs what is drawn.
@@ -34,25 +36,26 @@ pub(super) struct Runner<'t> {
     pub(super) jobs: usize,
     /// How many models were run so far.
     runs: AtomicU64,
-    /// What the engine did with the first model, as long as it has answered none.
+    /// Whether the engine has answered a model yet; until then, what it did with the first one.
     silent: Mutex<Silent>,
     watch: Watch<'t>,
 }
 
-/// How an engine begins.
+/// Whether an engine has answered anything yet.
 #[derive(Default)]
 enum Silent {
     /// The engine was asked nothing yet.
     #[default]
     Unasked,
-    /// The engine answered none of so many models, with so many of which it hung; with the first it did this, and said this.
+    /// The engine has answered none of the `asked` models that it got, and it hung on `hung` of them. `fault` and
+    /// `stderr` are what came of the first.
     So { asked: u64, hung: u64, fault: Fault, stderr: String },
     /// The engine has answered.
     Answered,
 }
 
 impl Silent {
-    /// Goes on with what came of one more model.
+    /// The state after one more model.
     fn after(self, ran: &Run) -> Self {
         let Outcome::Fault(fault) = &ran.outcome else { return Self::Answered };
         let hangs = u64::from(ran.has_hung());
@@ -67,7 +70,7 @@ impl Silent {
         }
     }
 
-    /// The error of an engine that has shown that it answers nothing.
+    /// The error, if the engine has shown that it answers nothing.
     fn error(&self, engine: &str) -> Option<WorkerError> {
         match self {
             Self::So { asked, hung, fault, stderr } if *asked >= SILENT || *hung >= HUNG => {
@@ -86,7 +89,7 @@ pub(super) struct Wanted {
     pub(super) settings: Settings,
     /// The form that it must have.
     pub(super) form: UseForm,
-    /// Where all that is random about it comes from.
+    /// The stream from which everything random about it comes.
     pub(super) stream: Stream,
 }
 
@@ -118,7 +121,7 @@ impl Wanted {
         self
     }
 
-    /// The model of such a use, if one is drawn, and the use.
+    /// The case of such a use and the use itself, if one is drawn.
     fn draw(&self) -> Option<(Case, Use)> {
         (0..DRAWS).find_map(|draw| {
             let stream = self.stream.at(draw);
@@ -190,7 +193,7 @@ impl<'t> Runner<'t> {
         silent.error(&self.target.engine).map_or(Ok(()), |error| Err(error.into()))
     }
 
-    /// What the engine says that it lacks, where it says so.
+    /// The engine's statement that it lacks something in a case, if it makes one, without what varies between cases.
     pub(super) fn lacks(&self, case: &Case) -> Result<Option<String>, ProbeError> {
         Ok(differential::lacks(&self.run(case)?).map(message::normalise))
     }
@@ -223,7 +226,7 @@ impl<'t> Runner<'t> {
         Ok(tried.into_iter().flatten().collect())
     }
 
-    /// Makes and runs cases. If the engine refuses one, each of its operators is tried alone.
+    /// Makes and runs cases of many operators. If the engine refuses a case, each of its operators is tried alone.
     pub(super) fn together(&self, maker: &Maker<'_>, cases: &[u64]) -> Result<Vec<Together>, ProbeError> {
         self.each(cases, |&index| {
             let made = maker.make(index).ok().filter(|case| self.takes_values_of(case));
@@ -262,7 +265,7 @@ impl<'t> Runner<'t> {
         items: &[T],
         work: impl Fn(&T) -> Result<R, ProbeError> + Sync,
     ) -> Result<Vec<R>, ProbeError> {
-        // What is left to do where nothing is answered takes as long as all the rest.
+        // If nothing is answered any more, what is left would take as long as all the rest.
         threads::each(self.jobs, items, |item| self.goes_on().and_then(|()| work(item))).into_iter().collect()
     }
 }
@@ -290,7 +293,7 @@ pub(super) fn trivial(opset: u32) -> Case {
 pub(super) struct Together {
     /// What the engine said that it lacks.
     pub(super) said: Option<String>,
-    /// The operators, with what it said of each alone where it refused the model.
+    /// The operators; if the engine refused the model, with its answer to each alone.
     pub(super) tried: Vec<(&'static Spec, UseTrial)>,
 }
 
@@ -299,10 +302,10 @@ pub(super) fn maker(settings: Settings) -> Maker<'static> {
     Maker { swarm: false, values: Values::Unjudged, ..Maker::new(SEED, settings) }
 }
 
-/// The seed of whatever a probe draws: what an engine lacks does not depend on the campaign's.
+/// The seed of everything that a probe draws: what an engine lacks does not depend on the campaign's seed.
 pub(super) const SEED: u64 = 0;
 
-/// Where whatever a probe draws of one operator comes from.
+/// The stream for everything that a probe draws for one operator.
 pub(super) fn stream(spec: &Spec) -> Stream {
     Stream::new(SEED).child("probe").child(spec.name)
 }

@@ -10,7 +10,7 @@ use serde::Deserialize;
 
 use super::{Lacking, LackingForm, Support};
 
-/// The version of the format. It goes up with every change that another version of this program would misread.
+/// The version of the format. Each change that would make another version of this program misread a file increases it.
 pub const FORMAT: i64 = 1;
 
 /// Why a support file cannot be used.
@@ -108,7 +108,7 @@ impl Reader<'_> {
 
     fn keys(&self) -> Result<Keys, FileError> {
         let wrong = |e: toml::de::Error| self.at(e.span().map_or(0, |s| s.start), e.message());
-        // A later format may have keys that are not known here, so its number comes first.
+        // A later format may have keys that are not known here, so the number is read first.
         let table: toml::Table = self.text.parse().map_err(wrong)?;
         match table.get("format").and_then(toml::Value::as_integer) {
             Some(FORMAT) => toml::from_str(self.text).map_err(wrong),
@@ -152,7 +152,7 @@ impl Reader<'_> {
         Ok(LackingForm { tried, said, ..known })
     }
 
-    /// The dtypes on which an operator is lacking that is written out where it is read.
+    /// The dtypes on which an operator is lacking that import writes out.
     fn composite(&self, keys: &LackingKeys) -> Result<DTypes, FileError> {
         let start = keys.facts.span().start;
         let names = match &keys.facts.get_ref()[..] {
@@ -259,7 +259,7 @@ impl Support {
     }
 }
 
-/// How the file states the dtypes on which a written-out operator is lacking: these words, then the dtypes.
+/// The words with which the file states the dtypes on which a written-out operator is lacking; the dtypes follow.
 const ON: &str = "dtype is ";
 
 /// A text for a comment, which ends where the line does.

@@ -1,7 +1,8 @@
-//! What an engine has, as far as is known: by what it states, and by what was found out.
+//! What an engine has, as far as is known: from its own statements, and from what was found out.
 //!
-//! Cases are made within it ([`Support::narrow`]), and none is run that asks for more ([`Support::lacks`]). It is data:
-//! [`mod@file`] writes and reads it, so that cases can be made for an engine that is not there.
+//! Cases are made from what an engine has ([`Support::narrow`]), and cases that need more are not run
+//! ([`Support::lacks`]). It is data: [`mod@file`] writes and reads it, so that cases can be made for an engine that is
+//! not at hand.
 
 pub mod file;
 

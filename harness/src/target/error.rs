@@ -10,7 +10,7 @@ pub enum OpenError {
     /// The worker does not start.
     #[error(transparent)]
     Worker(#[from] worker::WorkerError),
-    /// The worker does not start, and what may be a level stands in the last word of its command line.
+    /// The worker does not start, and the last word of its command line may be meant as a level.
     #[error(
         "{why}; if `{level}` is a level: that of a runner is a word of its own, --on '{engine} :{level}'"
     )]
@@ -22,7 +22,7 @@ pub enum OpenError {
         /// The engine without it.
         engine: String,
     },
-    /// There is no program of an adapter of this repository.
+    /// The program of one of this repository's adapters is not there.
     #[error(
         "the adapter `{}` is not here: it is in a checkout of onnxsmith, which the variable {} names; there, `{}` installs what it needs",
         adapter.name,
@@ -54,7 +54,7 @@ pub enum OpenError {
         /// What there is.
         known: String,
     },
-    /// The engine says that it keeps a profile that there is not.
+    /// The engine names an accuracy profile that does not exist.
     #[error("`{engine}` says in its hello that it keeps the accuracy profile `{name}`; there are {known}")]
     Profile {
         /// The engine.

@@ -1,14 +1,15 @@
-//! How a target is named on the command line: an engine, and maybe one of its levels.
+//! How a target is named on the command line: by an engine, and maybe one of its levels.
 
-/// How the name of a runner of the user's begins.
+/// The beginning of the name of a user's own runner.
 const COMMAND: &str = "cmd:";
 
-/// Whether a name is that of a runner of the user's: a command line.
+/// Whether a name stands for a user's own runner: a command line.
 pub fn is_runner(name: &str) -> bool {
     name.starts_with(COMMAND)
 }
 
-/// An engine, and which of its levels is meant. A command line may have colons, so its level is a word of its own, the last one.
+/// Splits a name into an engine and a level. A command line may contain colons, so there the level must be a word of
+/// its own, the last one.
 pub(super) fn with_level(name: &str) -> (&str, Option<&str>) {
     let parts = if is_runner(name) { name.rsplit_once(" :") } else { name.split_once(':') };
     match parts {
@@ -21,7 +22,7 @@ fn is_word(level: &str) -> bool {
     !level.contains([' ', '\'', '"'])
 }
 
-/// A command line of which the last word ends in what may be meant as a level, and that level: `cmd:./runner:all`.
+/// Splits a command line whose last word may be meant to end in a level: `cmd:./runner:all`.
 pub(super) fn glued(name: &str) -> Option<(&str, &str)> {
     let (before, level) = name.strip_prefix(COMMAND)?.rsplit_once(':')?;
     let is_level = !level.is_empty() && is_word(level) && !level.contains('/') && !before.ends_with(' ');

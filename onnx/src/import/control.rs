@@ -194,7 +194,7 @@ impl<'p> Loops<'p> {
     }
 }
 
-/// What of a tensor that goes around stays in all iterations.
+/// The part of the type of a tensor that is the same in all iterations of a loop.
 #[derive(Clone, Copy)]
 enum Stays {
     /// The element type: a Loop's values may get other shapes.
@@ -214,7 +214,8 @@ impl Stays {
     }
 }
 
-/// Requires that what goes around stays what it was, as far as its node asks for that, and that it is held by what held it.
+/// Checks that each value that goes around a loop is of the same kind after an iteration as before. Of a tensor, the
+/// part of the type that the node asks for ([`Stays`]) must be the same too.
 fn check_around(walk: &Walk<'_, '_>, stays: Stays, initial: &[Bound], now: &[Bound]) -> Result<(), Error> {
     let said = |bound: &Bound| match walk.type_of(bound) {
         Some(ty) => Some(stays.of(&ty)),
@@ -228,7 +229,7 @@ fn check_around(walk: &Walk<'_, '_>, stays: Stays, initial: &[Bound], now: &[Bou
     check_kept(initial.iter().map(said), now.iter().map(said))
 }
 
-/// Requires that what is said of values that go around is the same before and after, where something is said.
+/// Checks that values that go around are described alike before and after an iteration, where both have a description.
 fn check_kept(
     before: impl Iterator<Item = Option<String>>,
     after: impl Iterator<Item = Option<String>>,

@@ -10,7 +10,7 @@ use crate::proto::{TypeProto, ValueInfoProto, type_proto};
 use crate::tensor::strings::STRING;
 use crate::{Error, tensor};
 
-/// What is said about a value: what it is, and the type of its tensors, with unknowns.
+/// The declared type of a value. Parts of it may be unknown.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Declared {
     is: Is,
@@ -183,7 +183,7 @@ impl Declared {
         (self.is == Is::Kind(DatumKind::Tensor)).then_some(Type::new(self.dtype?, shape?))
     }
 
-    /// Notes what the sizes that have a name are in a value that this stands for.
+    /// Notes the sizes of a value that have a name in its declaration.
     pub(super) fn tell(&self, is: &Datum<Type>, sizes: &mut BTreeMap<String, i64>) {
         let (Some(shape), Datum::Tensor(ty)) = (&self.shape, is) else { return };
         for (size, is) in shape.iter().zip(&ty.shape) {
@@ -205,7 +205,8 @@ impl Declared {
         self.dtype
     }
 
-    /// Requires that something is what this stands for. What an optional holds is one as well.
+    /// Checks that a value has the declared type. Where an optional is declared, the value that it may hold is accepted
+    /// too.
     pub(super) fn check(&self, name: &str, is: &Datum<Type>) -> Result<(), Error> {
         let is_kind = match self.is {
             Is::Unsaid => true,

@@ -8,13 +8,13 @@
 //! coordinate, so nothing hangs on which side of an element a rounded coordinate falls. What lies outside of the
 //! operand with `tf_crop_and_resize` is told by nodes too, and chosen last.
 //!
-//! A scale that is given is what coordinates are divided by. Where it makes a size which is no whole number, the text
-//! has the quotient of the sizes instead, since opset 11; ONNX's tests, its reference implementation and ONNX Runtime
-//! have what is given.
+//! Coordinates are divided by the scale that is given. Where the size times the scale is no whole number, ONNX's text
+//! divides by the quotient of the sizes instead, since opset 11; ONNX's tests, its reference implementation and ONNX
+//! Runtime divide by the given scale.
 //!
-//! What is refused says so: elements and sizes that hang on how something is rounded, and scales that make a size which
-//! is no whole number where ONNX's text, and runtimes, go on with the size, and ONNX's reference implementation and
-//! tests with what the scale makes of it.
+//! Two kinds of nodes are refused, and the error says why: those whose elements or sizes depend on how something is
+//! rounded, and those for which the size times the scale is no whole number and the sources disagree. There ONNX's text
+//! and runtimes go on with the size of the result, ONNX's reference implementation and tests with the product.
 
 mod axes;
 mod coordinates;

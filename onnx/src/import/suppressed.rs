@@ -1,10 +1,10 @@
-//! NonMaxSuppression, written out: which boxes are selected is read from their corners and scores.
+//! NonMaxSuppression, written out: the selected boxes are found from the given corners and scores.
 //!
-//! ONNX: [NonMaxSuppression](https://onnx.ai/onnx/operators/onnx__NonMaxSuppression.html). What is selected is a
-//! constant that is given what it was read from. Overlaps are computed as f32 has them, rounded either way in each
-//! step: where it hangs on that whether one is above the threshold, the operator is refused, and so is a score that is
-//! exactly the threshold, which the text keeps and implementations do not. Of equal scores the first counts as the
-//! higher one, as in ONNX's tests.
+//! ONNX: [NonMaxSuppression](https://onnx.ai/onnx/operators/onnx__NonMaxSuppression.html). The selection becomes a
+//! constant, given the corners and scores that it was found from. Overlaps are computed in f32, and each step is
+//! rounded either way. If that decides whether an overlap is above the threshold, the operator is refused. So is a
+//! score that is exactly the threshold: the text keeps it, and implementations do not. Of equal scores the first counts
+//! as the higher one, as in ONNX's tests.
 
 use std::sync::Arc;
 

@@ -64,8 +64,9 @@ impl Program {
         is_new.then_some(program)
     }
 
-    /// The program with other names of all values but its inputs and outputs, and of all nodes that have one. `value`
-    /// and `node` make them of those that are there; of a name that is in use, one is made from it that is not.
+    /// The program with new names for nodes, and for values that are neither inputs nor outputs. `value` and `node`
+    /// make a new name from an old one; if the new name is taken, an unused one is made from it. Nodes without a name
+    /// stay without.
     #[must_use]
     pub fn renamed(
         &self,
@@ -79,7 +80,7 @@ impl Program {
         program
     }
 
-    /// The program with the names that exported models have; `None` where it has such names.
+    /// The program with names as exported models have them; `None` if its names are like that already.
     pub fn with_plain_names(&self) -> Option<Self> {
         if self.has_plain_names() {
             return None;
@@ -92,8 +93,8 @@ impl Program {
         Some(self.renamed(|name| plain("w", &mut values, name), |name| plain("m", &mut nodes, name)))
     }
 
-    /// Whether the names of all values but its inputs and outputs are identifiers, and those of nodes, which are told
-    /// apart by them.
+    /// Whether all names are identifiers, except those of inputs and outputs, and no two nodes have the same name.
+    /// Nodes without a name do not matter.
     pub fn has_plain_names(&self) -> bool {
         let kept = self.main.ports();
         let mut values = self.main.names.iter().enumerate();

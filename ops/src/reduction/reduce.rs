@@ -169,8 +169,9 @@ impl ReduceFn {
         }
     }
 
-    /// The elements of so many integers of which the result is an integer, if not all are: those that no sum of which wraps to
-    /// what has no root or logarithm, and those whose exponentials f64 has.
+    /// The least and the greatest element for which a reduction over `count` integers has an integer result; `None` if
+    /// every element has one. Between them, no sum wraps to a number without a root or a logarithm, and f64 has all
+    /// exponentials.
     fn safe_integers(self, dtype: DType, count: f64) -> Option<(f64, f64)> {
         let (_, high) = dtype.int_range()?;
         let share = high as f64 / count.max(1.0);
@@ -190,7 +191,7 @@ impl ReduceFn {
     }
 }
 
-/// So far from 0 the sum of millions of exponentials is a normal number of f64.
+/// How far from 0 elements may be: the sum of millions of their exponentials is still a normal number of f64.
 const EXPONENT: f64 = 690.0;
 
 /// A sum of integers: what the terms above 0 come to, and those below.

@@ -18,7 +18,7 @@ use harness::evaluated::Evaluated;
 use harness::target::Target;
 use harness::trial::Trial;
 
-/// What comes of the operators that a target sees.
+/// What the operators of a program show that a target sees.
 #[derive(Default)]
 struct Seen {
     /// The culprit, if an operator fails alone in a way that is like the finding.
@@ -29,19 +29,20 @@ struct Seen {
     reason: Blamed,
 }
 
-/// What comes of a finding where a form is not there.
+/// What becomes of a finding when a form is taken out of the program.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum WithoutForm {
-    /// It shows, or that cannot be told: there is no such program, or it hangs.
+    /// The finding still shows, or that cannot be told: there is no program without the form, or it hangs.
     Shows,
-    /// The program is refused as well, in other words.
+    /// The program without the form is refused as well, with another message.
     IsRefusedOtherwise,
-    /// It does not show.
+    /// The finding no longer shows.
     IsGone,
 }
 
 impl Suspect<'_> {
-    /// What a target shows of a finding on the model by itself. Where that cannot be run, it is assumed to show the same.
+    /// The symptom that a target shows on the model without the forms of its program, if it is like the finding's. If
+    /// the model cannot be run, the target is assumed to show the finding's symptom.
     pub(super) fn shown_flat(
         &self,
         target: &Target,
@@ -62,7 +63,8 @@ impl Suspect<'_> {
         self.trial.get_or_init(trial).as_ref()
     }
 
-    /// Whether what a target says that it lacks is a form of the program: it says no such thing of the model.
+    /// Whether a target lacks a form of the program: of the model without the forms it does not say that it lacks
+    /// something.
     pub(crate) fn lacks_a_form(&self, target: &Target) -> Result<bool, WorkerError> {
         let Some(trial) = self.program.and_then(|_| self.trial()) else { return Ok(false) };
         Ok(differential::lacks(&trial.outcome(target)?).is_none())
@@ -99,7 +101,7 @@ impl Suspect<'_> {
                     _ => None,
                 };
                 let (name, about) = named.unwrap_or((form.name().to_owned(), about));
-                // A form has no dtype, but what it gives or takes has.
+                // A form has no dtype, but its results or operands have one.
                 let ty = self.off(finding).cloned().or_else(|| forms.type_of(about?));
                 let culprit = Some(Culprit::of_form(&name, ty.as_ref()));
                 return Ok(Blamed { culprit, ..Blamed::default() });
@@ -116,20 +118,20 @@ impl Suspect<'_> {
                 inside.get_or_insert(without);
             }
         }
-        // What is in a body is asked alone where it is in none, and so is what import writes out in a function.
+        // Operators in a body run alone without the body, and so do composite operators in a function.
         match inside.and_then(|without| Some((forms::lead(&without, &inputs).ok()?, without))) {
             Some((Led { model, inputs, interface, .. }, program)) => {
                 let suspect = Suspect::new(&model, &inputs, self.profile);
                 suspect.blame_form(target, finding, &TargetProgram { program, interface })
             }
-            // Where the target does not run the model it may lack what an operator is written out in, and one that
-            // fails alone is as good a suspect as there is.
+            // If the target does not run the model, it may lack an operator of an expansion. Then an operator that
+            // fails alone is the best suspect.
             None if self.runs_flat(target)? => Ok(Blamed::default()),
             None => Ok(seen.blamed),
         }
     }
 
-    /// The operator that import writes out and that shows the same alone.
+    /// The composite operator that shows the same alone.
     fn composite_of(
         &self,
         target: &Target,
@@ -168,7 +170,7 @@ impl Suspect<'_> {
         };
         let suspect = Suspect::new(&model, &inputs, self.profile);
         let Some(whole) = suspect.whole(target) else { return Ok(Seen::default()) };
-        // What is in a function is as it is written there: its call is no part of what an operator is written out in.
+        // Operators in a function are as they are written there: the call is no part of an expansion.
         let from = &whole.isolated.from;
         let AskedAlone { guilty, is_same, reasons, refuses_alone } =
             whole.ask_alone(finding, |id| !origins[from[id.index()].index()].is_inner)?;
@@ -180,7 +182,7 @@ impl Suspect<'_> {
         Ok(Seen { blamed: Blamed { refuses_alone, ..blamed }, is_same, reason })
     }
 
-    /// What the form is called if the computed operands of one operator are to blame, and what that operator gives.
+    /// The form's name if the computed operands of one operator are to blame, and the value that this operator gives.
     fn parameter_of(
         &self,
         target: &Target,
@@ -206,7 +208,7 @@ impl Suspect<'_> {
         Some(Trial::written(led.model, led.inputs, onnx, led.interface, evaluated))
     }
 
-    /// The type of the output that is off, where elements of one are.
+    /// The type of the output that has wrong elements, if one has.
     fn off(&self, finding: &Finding) -> Option<&Type> {
         let graph = &self.model.graph;
         let worst = finding.worst.as_ref()?;
@@ -215,7 +217,7 @@ impl Suspect<'_> {
     }
 }
 
-/// What a target shows of a finding on a program that lacks a form of it.
+/// What a target shows of a finding on a program without one of its forms.
 fn without_form(
     target: &Target,
     finding: &Finding,
@@ -227,7 +229,7 @@ fn without_form(
 }
 
 impl WithoutForm {
-    /// What it says of a finding that something, or nothing, was found without the form.
+    /// What follows for a finding from what was found without the form.
     fn of(finding: &Finding, found: Option<&Finding>) -> Self {
         match found {
             Some(found) if is_like(&found.symptom, finding) || found.symptom.is_hang() => Self::Shows,
@@ -237,7 +239,7 @@ impl WithoutForm {
     }
 }
 
-/// What a target shows on something else, if it is like a finding.
+/// The symptom that a target shows on another trial, if it is like the finding's.
 fn shown(target: &Target, finding: &Finding, trial: &Trial) -> Result<Option<Finding>, WorkerError> {
     let found = trial.run(target)?.map(|(found, _)| found);
     Ok(found.filter(|found| is_like(&found.symptom, finding)))

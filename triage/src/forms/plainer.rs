@@ -1,4 +1,5 @@
-//! What a program says in more words than it has to: for each such form the program in plainer words, and what the form is about.
+//! Forms in which a program says something in more words than it has to. For each form: the program in plainer words,
+//! and the value that the form is about.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,11 +11,11 @@ use onnx::program::{Port, Program, ValueId};
 use super::{Led, ProgramForm, gives, lead};
 use crate::composite;
 
-/// What is said in plainer words, all of one form at once.
+/// A form whose uses are all put in plainer words at once.
 pub(super) struct Plainer {
     /// The form.
     pub(super) form: ProgramForm,
-    /// A program without all uses of the form, which computes the same for inputs of these names; `None` where it has none.
+    /// The program without any use of the form, which computes the same for inputs by name; `None` if it has none.
     pub(super) without: fn(&Program, &BTreeMap<String, Datum>) -> Option<Program>,
     /// The first value of the main graph that the form is about.
     pub(super) about: fn(&Program, &BTreeMap<String, Datum>) -> Option<ValueId>,
@@ -73,7 +74,8 @@ fn default(program: &Program, is_meant: impl Fn(&str) -> bool) -> Option<ValueId
     inputs.find(|&value| has_default(value) && is_meant(program.main.name(value)))
 }
 
-/// The program without the defaults of inputs that have other values, as an engine takes it that makes constants of defaults.
+/// The program without the defaults of inputs that have other values, as an engine sees it that makes constants of
+/// defaults.
 pub(crate) fn without_overridden_defaults(
     program: &Program,
     inputs: &BTreeMap<String, Datum>,
@@ -81,7 +83,7 @@ pub(crate) fn without_overridden_defaults(
     program.without_overridden_defaults(|name| inputs.contains_key(name))
 }
 
-/// The program with the types of all values of the main graph said.
+/// The program with the types of all values of the main graph declared.
 fn with_types(program: &Program, inputs: &BTreeMap<String, Datum>) -> Option<Program> {
     let open = program.undeclared();
     if open.is_empty() {
@@ -100,8 +102,8 @@ fn with_types(program: &Program, inputs: &BTreeMap<String, Datum>) -> Option<Pro
     Some(program.declaring(&known.filter_map(|(value, ty)| Some((value, ty?))).collect()))
 }
 
-/// The values of the main graph that are sequences or optionals, as far as their operators tell, and where there are
-/// any, those that may be.
+/// The values of the main graph that are sequences or optionals, as far as their operators tell. If there are any,
+/// values that may be such are among them.
 fn no_tensors(program: &Program) -> BTreeSet<ValueId> {
     let mut others = BTreeSet::new();
     for node in &program.main.body.nodes {
@@ -114,12 +116,12 @@ fn no_tensors(program: &Program) -> BTreeSet<ValueId> {
     others
 }
 
-/// The program with constants for all operands that this program has as attributes.
+/// The program with constants for all operands that are attributes in our models.
 fn with_parameters(program: &Program, inputs: &BTreeMap<String, Datum>) -> Option<Program> {
     with_parameters_of(program, inputs, &|_| true)
 }
 
-/// The program with constants for those operands of some nodes of the main graph that this program has as attributes.
+/// The program with constants for those operands of some nodes of the main graph that are attributes in our models.
 pub(super) fn with_parameters_of(
     program: &Program,
     inputs: &BTreeMap<String, Datum>,
@@ -140,7 +142,7 @@ pub(super) fn with_parameters_of(
     Some(program.with_constants(&constants)?.pruned())
 }
 
-/// The program with the sizes of those of its inputs said that are tensors, if one is not.
+/// The program with all sizes of its tensor inputs declared; `None` if they are declared already.
 fn with_sizes(program: &Program, inputs: &BTreeMap<String, Datum>) -> Option<Program> {
     let mut said = program.clone();
     let mut is_new = false;
@@ -152,7 +154,7 @@ fn with_sizes(program: &Program, inputs: &BTreeMap<String, Datum>) -> Option<Pro
     is_new.then_some(said)
 }
 
-/// The first input that is a tensor whose sizes are not all said.
+/// The first tensor input with a size that is not declared.
 fn open_input(program: &Program, inputs: &BTreeMap<String, Datum>) -> Option<ValueId> {
     let mut ports = program.main.body.inputs.iter();
     let open = ports.find(|port| input_type(program, port, inputs).is_some_and(|ty| is_open(port, &ty)));

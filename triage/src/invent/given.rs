@@ -1,4 +1,4 @@
-//! What a user says about the inputs of models that come without, held against what the model says.
+//! What a user says about the inputs of models that come without, compared with what the model says.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -22,7 +22,7 @@ pub struct UserInputs {
     pub large: Large,
 }
 
-/// The ways in which the bytes of a file can be read: they do not tell which message they are, and the model does.
+/// The ways in which the bytes of a file can be read. The bytes do not tell which message they are; the model does.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Ways {
     /// What they may be: strings, a sequence, an optional.
@@ -42,7 +42,8 @@ impl UserInputs {
         self.inputs.contains_key(input) || self.files.contains_key(input)
     }
 
-    /// What is given, with the values in files as the inputs of the model are declared. What is about no input stays as it is.
+    /// What is given, with the values in files read as the inputs of the model are declared. Values for other names
+    /// stay as they are.
     pub(super) fn settled(&self, inputs: &[InputType]) -> Result<Self, NoInputs> {
         let mut settled = Self { files: BTreeMap::new(), ..self.clone() };
         for (name, Ways { values, no_tensor }) in &self.files {
@@ -64,7 +65,8 @@ impl UserInputs {
         Ok(settled)
     }
 
-    /// What is given, with the sizes that the values have of inputs: other inputs have them too, where the model calls them the same.
+    /// What is given, with the sizes that given values have. Other inputs have the same sizes if the model gives these
+    /// the same names.
     pub(super) fn bound(self, inputs: &[InputType]) -> Result<Self, NoInputs> {
         as_declared(inputs, &self.inputs)?;
         let told = told_sizes(inputs, &self.inputs, &by_flag)?;
@@ -84,7 +86,7 @@ impl UserInputs {
     }
 }
 
-/// Requires that the values of inputs have the types that the model declares.
+/// Checks that the values of inputs have the types that the model declares.
 fn as_declared(inputs: &[InputType], values: &BTreeMap<String, Datum>) -> Result<(), NoInputs> {
     for input in inputs {
         let Some(Datum::Tensor(value)) = values.get(&input.name) else { continue };
@@ -99,7 +101,7 @@ fn as_declared(inputs: &[InputType], values: &BTreeMap<String, Datum>) -> Result
     Ok(())
 }
 
-/// The given values of inputs that take the place of a data set's own. What both say of the model's sizes has to be the same.
+/// The given values that take the place of a data set's own. Both must agree on the sizes that the model names.
 pub(crate) fn replacing(
     own: &BTreeMap<String, Datum>,
     given: &UserInputs,
@@ -123,7 +125,7 @@ fn by_flag(input: &str) -> String {
     format!("--input {input}")
 }
 
-/// The sizes that values have which the model names, with the input that tells. `by` says who gave it.
+/// The sizes that the model names, from the values, each with the input that tells it. `by` says who gave the value.
 fn told_sizes<'i>(
     inputs: &'i [InputType],
     values: &BTreeMap<String, Datum>,
@@ -147,7 +149,7 @@ fn contradiction(size: &str, is: i64, by: &str, and: i64, other: &str) -> NoInpu
     NoInputs::NotOfModel(format!("the size `{size}` is {is} by {by} and {and} by {other}"))
 }
 
-/// Requires that what is given is about the model.
+/// Checks that what is given belongs to the model.
 pub(super) fn of_model(
     given: &UserInputs,
     program: &Program,
@@ -177,7 +179,7 @@ pub(super) fn of_model(
     Ok(())
 }
 
-/// Requires that what is no tensor is given: only tensors are made up.
+/// Checks that inputs that are no tensors are given: only tensors are made up.
 pub(super) fn only_tensors(inputs: &[InputType], given: &UserInputs) -> Result<(), NoInputs> {
     let is_other = |input: &&InputType| input.kind.is_some_and(|kind| kind != DatumKind::Tensor);
     match inputs.iter().filter(is_other).find(|input| !given.inputs.contains_key(&input.name)) {

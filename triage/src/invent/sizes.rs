@@ -1,4 +1,4 @@
-//! Drawing sizes for inputs, and numbers that decide whether a model can be read, until it can.
+//! Draws sizes for inputs, and numbers that decide whether a model can be read, until it can.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,28 +13,28 @@ use rand::RngExt;
 use super::given::UserInputs;
 use super::{NoInputs, Room, plain};
 
-/// What half of the sizes are, one attempt after the other; the other half are 2, 3 or 4. Small sizes are cheap, and
-/// tell axes apart; but windows, strides and reshapes may need more, or one; and some networks take pictures of one
-/// height alone.
+/// In each attempt, half of the sizes are the next one of these; the others are 2, 3 or 4. Small sizes are cheap, and
+/// tell axes apart. But windows, strides and reshapes may need larger ones, or 1, and some networks take pictures of
+/// only one height.
 const OTHERS: [i64; 18] = [4, 1, 2, 8, 16, 32, 48, 64, 128, 256, 576, 24, 80, 96, 112, 160, 224, 320];
 
 /// How often sizes are drawn with each of these.
 const DRAWS: u64 = 4;
 
-/// How often sizes are drawn among those that weights have, where none of the others will do.
+/// How often sizes are drawn from those of the weights, if none of the others works.
 const LIKE_WEIGHTS: usize = 64;
 
-/// Of how many sizes of weights one is drawn.
+/// From how many sizes of weights one is drawn.
 const WEIGHTS: usize = 16;
 
-/// No further sizes are tried once we have lacked something with so many: to find out that a loop has too
-/// many trips takes a second.
+/// No further sizes are tried once this program lacked something with so many of them: to find out that a loop has too
+/// many iterations takes a second.
 const LACKS: usize = 8;
 
 /// A model, the values that are known of its inputs, and the sizes that were drawn.
 type Drawn = (Imported, BTreeMap<String, Datum>, BTreeMap<String, i64>);
 
-/// The model with the first sizes and values drawn with which it can be read.
+/// The model with the first drawn sizes and values with which it can be read.
 pub(super) fn draw(
     program: &Program,
     inputs: &[InputType],
@@ -42,7 +42,8 @@ pub(super) fn draw(
     given: &UserInputs,
     stream: Stream,
 ) -> Result<Drawn, NoInputs> {
-    // Whether a model can be read hangs on sizes, and on numbers that are sizes, indices and switches: seldom on others.
+    // Whether a model can be read depends on sizes, and on numbers that are sizes, indices and switches; seldom on
+    // others.
     let is_whole = |input: &&InputType| input.dtype.is_some_and(|dtype| !dtype.is_float());
     let mut undrawn = inputs.iter().filter(|input| !given.inputs.contains_key(&input.name));
     let varies = open.len() > given.sizes.len() || undrawn.any(|input| is_whole(&input));
@@ -69,7 +70,7 @@ pub(super) fn draw(
     Err(tried.verdict(varies))
 }
 
-/// Sizes for what is open: those that are given, and drawn ones, half of which are among `others`.
+/// Sizes for the open axes: given ones, and drawn ones, half of which are from `others`.
 fn sizes(
     open: &BTreeSet<String>,
     given: &UserInputs,
@@ -89,8 +90,8 @@ fn sizes(
     sizes
 }
 
-/// Sizes that the model's weights have, and numbers in small ones of whole numbers: an axis of an input that meets them
-/// may have to have one.
+/// The sizes of the model's weights, and the numbers in its small integer weights. An axis of an input that meets them
+/// may need one of these sizes.
 fn of_weights(program: &Program) -> Vec<i64> {
     let mut all = Vec::new();
     for Initializer { tensor, .. } in &program.main.body.initializers {
@@ -100,7 +101,7 @@ fn of_weights(program: &Program) -> Vec<i64> {
         if tensor::type_of(tensor).is_ok_and(|ty| is_shape(&ty)) {
             let numbers = tensor::from_proto(tensor, External::Refuse).map(|numbers| numbers.to_i128s());
             let numbers: Vec<i64> = numbers.iter().flatten().map(|&number| number as i64).collect();
-            // What is reshaped to a shape has as many elements.
+            // A tensor that is reshaped to a shape has as many elements.
             all.extend(numbers.iter().try_fold(1, |count: i64, &size| count.checked_mul(size)));
             all.extend(numbers);
         }
@@ -127,8 +128,9 @@ fn make_up(inputs: &[InputType], given: &UserInputs, sizes: &BTreeMap<String, i6
     let mut made = Made { known: given.inputs.clone(), no_room: Vec::new() };
     let mut room = Room::new();
     for input in inputs.iter().filter(|input| !given.inputs.contains_key(&input.name)) {
-        // What is no tensor, or of which the rank is not said, is missed by whoever reads the model; so is what has
-        // more elements with the others than the reference takes: the model is refused then, if not for its size.
+        // An input that is no tensor, or has no declared rank, is left out; whoever reads the model reports it. An
+        // input that, with the others, has more elements than the reference takes is left out too. The model is refused
+        // then, if not for its size.
         let Some(ty) = input.with(sizes) else { continue };
         if room.has(&ty) {
             made.known.insert(input.name.clone(), plain(&ty, stream.child(&input.name)).into());
@@ -139,12 +141,12 @@ fn make_up(inputs: &[InputType], given: &UserInputs, sizes: &BTreeMap<String, i6
     made
 }
 
-/// What came of sizes with which a model cannot be read.
+/// What was learnt from sizes with which a model cannot be read.
 #[derive(Default)]
 struct SizeTrials {
     /// The first input of open sizes for which there was no room.
     too_large: Option<(String, Type)>,
-    /// Whether there once was room for all, or something is wrong with the model that is not for lack of a value.
+    /// Whether there was room for all inputs at least once, or the model has a fault that is not a missing value.
     is_whole: bool,
     /// What was lacking; `None` where the model is invalid.
     lacking: BTreeSet<Option<String>>,
@@ -159,7 +161,7 @@ struct SizeTrials {
 impl SizeTrials {
     /// Adds why a model cannot be read with these sizes.
     fn add(&mut self, why: onnx::Error, sizes: BTreeMap<String, i64>, no_room: Vec<(String, Type, bool)>) {
-        // With other sizes it may be valid; but what we lack we lack with any.
+        // With other sizes the model may be valid. But what this program lacks, it lacks with any sizes.
         let is_lack = |e: &onnx::Error| matches!(e, onnx::Error::Unsupported { .. });
         let is_whole = no_room.is_empty();
         let says_more = |before| !is_lack(before) && is_lack(&why) && is_whole;
@@ -175,7 +177,8 @@ impl SizeTrials {
         }
     }
 
-    /// Why there are no inputs. `varies` says whether attempts differed in what a model's validity may hang on.
+    /// Why there are no inputs. `varies` says whether attempts differed in anything that the model's validity may
+    /// depend on.
     fn verdict(self, varies: bool) -> NoInputs {
         if let Some(why) = self.is_too_large() {
             return NoInputs::TooDear(why);
@@ -204,7 +207,7 @@ impl SizeTrials {
         ))
     }
 
-    /// Whether it was one and the same thing that we lack, with various sizes: others will not help.
+    /// Whether this program always lacked the same thing, with various sizes: then other sizes will not help.
     fn always_lacks_the_same(&self) -> bool {
         self.sizes.len() > 1 && self.lacking.len() == 1 && !self.lacking.contains(&None)
     }

@@ -1,4 +1,4 @@
-//! Lists with findings that were accepted: what an entry says of another version is not said twice.
+//! Adds accepted findings to lists. An accepted entry for another version of the engine is renewed, and not repeated.
 
 use std::collections::BTreeMap;
 
@@ -7,10 +7,10 @@ use semver::{Comparator, Op, Version, VersionReq};
 use super::list::{Known, KnownEntry};
 
 impl Known {
-    /// A text that lists these entries, with others that cover one signature each ([`KnownEntry::exactly`]). Where an
-    /// entry that was written so has the same signature, and is of another version or has expired, it is renewed: from
-    /// its first version to its last. Whatever else stands there stays as it is. The entries must be all that the text
-    /// has: those that have expired as well.
+    /// The text of a list with further entries, each of which covers one signature ([`KnownEntry::exactly`]). If the
+    /// list has such an entry for the same signature, and it is for another version or has expired, it is renewed: from
+    /// its first version to its last. Everything else stays as it is. `self` must have all entries of the text,
+    /// including those that have expired.
     pub fn with(&self, text: &str, accepted: &[KnownEntry]) -> String {
         let mut renewed: BTreeMap<usize, KnownEntry> = BTreeMap::new();
         let mut added = Vec::new();
@@ -24,7 +24,7 @@ impl Known {
         let replacements: BTreeMap<_, _> =
             renewed.into_iter().map(|(number, entry)| (number, vec![entry])).collect();
         let rewritten = (!replacements.is_empty()).then(|| self.rewrite(text, &replacements)).flatten();
-        // Of a list that is not written a table an entry, nothing can be replaced.
+        // Nothing can be replaced in a list whose entries are not tables of their own.
         let added = if rewritten.is_some() { added } else { accepted.iter().collect() };
         let stands = rewritten.as_deref().unwrap_or(text);
         let before = (!stands.is_empty()).then(|| stands.to_owned());
@@ -33,8 +33,8 @@ impl Known {
 }
 
 impl KnownEntry {
-    /// This entry, which was accepted, now that the same signature was accepted again; `None` where it is another's or
-    /// was written otherwise.
+    /// This accepted entry, after its signature was accepted again; `None` if the signature is another one, or the
+    /// entry was written in another way.
     fn renewed(&self, again: &Self) -> Option<Self> {
         if self.signature.to_string() != again.signature.to_string() {
             return None;
@@ -60,7 +60,7 @@ impl Span {
         Self { first: version.clone(), last: version }
     }
 
-    /// The versions of an entry that was accepted. A range of another kind was thought about by somebody.
+    /// The versions of an accepted entry. Somebody has thought about a range of another kind.
     fn of(range: &VersionReq) -> Option<Self> {
         let (first, last) = match &range.comparators[..] {
             [one] if one.op == Op::Exact => (one, one),

@@ -1,4 +1,4 @@
-//! The case of a finding that is written up: as text where that gives the model's bytes, else as bytes beside it.
+//! The case of a finding that is written up: as text if the text gives the model's bytes, else as bytes beside it.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -25,7 +25,7 @@ pub enum Kept {
         model: Box<Model>,
         /// A value of each of its inputs, in their order.
         inputs: Vec<(String, Tensor)>,
-        /// What is right for each of its outputs, in their order.
+        /// The right value for each of its outputs, in their order.
         outputs: Vec<(String, Tensor)>,
         /// The question that shows the finding, if it is not comparison with the reference.
         check: Option<Check>,
@@ -36,7 +36,7 @@ pub enum Kept {
         why: String,
         /// The question that shows the finding, if it is not comparison with the reference.
         check: Option<Check>,
-        /// What is wrong with the model, if that is the finding: that the engine does not refuse it as it should.
+        /// What is wrong with the model, if the finding is that the engine does not refuse it as it should.
         relaxed: Option<Relaxed>,
     },
 }
@@ -101,7 +101,7 @@ struct Values<'a> {
 }
 
 impl Values<'_> {
-    /// A value for each port, in their order; `at` is where a missing one is missed.
+    /// A value for each port, in their order; `at` is the place that is reported if one is missing.
     fn read(&self, at: usize, text: &str, file: &Path) -> Result<Vec<(String, Tensor)>, KnownError> {
         let port = self.port;
         let is_wanted = |name: &str| self.wanted.iter().any(|(wanted, _)| *wanted == name);
@@ -135,7 +135,7 @@ fn wanted(
     given.into_iter().map(dtype).collect()
 }
 
-/// What a string of a file says in the text form, with the place in the file where it is wrong.
+/// The value that a string of a file holds in the text form. An error names the place in the file.
 fn parsed<T>(words: &Spanned<String>, text: &str, file: &Path) -> Result<T, KnownError>
 where
     T: std::str::FromStr<Err = ir::text::ParseError>,
@@ -168,7 +168,7 @@ fn tensors(values: &[NamedDatum]) -> Result<Vec<(String, Tensor)>, String> {
 }
 
 impl Kept {
-    /// The case as text, if the text gives the same bytes; else why not.
+    /// The case as text, if the text gives the same bytes; otherwise the reason why it does not.
     pub fn of(folder: &CaseFolder) -> Result<Self, String> {
         let about = About::read(folder).map_err(|e| format!("case.json cannot be read: {e}"))?;
         if folder.rewritten.is_some() {
@@ -194,7 +194,7 @@ impl Kept {
         Ok(Self::Text { model: Box::new(model), inputs, outputs, check: about.check })
     }
 
-    /// The case, whose bytes, if that is how it is kept, are in the folder `at`.
+    /// The case. If it is kept as bytes, these are in the folder `at`.
     pub fn folder(&self, at: &Path) -> Result<CaseFolder, onnx::Error> {
         let relaxed = self.relaxed().cloned();
         let tolerance = relaxed.is_none().then(|| DERIVED.to_owned());

@@ -1,4 +1,4 @@
-//! Reading files about known findings, with the line of what is wrong in them.
+//! Reads files about known findings. Errors have the line of what is wrong.
 
 use std::path::{Path, PathBuf};
 
@@ -48,7 +48,7 @@ pub(super) fn read<T: DeserializeOwned>(text: &str, file: &Path) -> Result<T, Kn
     toml::from_str(text).map_err(|e| wrong(text, file, e.span().map_or(0, |s| s.start), e.message()))
 }
 
-/// The error that something is wrong at a byte of a text.
+/// The error for something that is wrong at a byte of a text.
 pub(super) fn wrong(text: &str, file: &Path, at: usize, why: impl Into<String>) -> KnownError {
     KnownError::Content { file: file.to_owned(), line: line_of(text, at), why: why.into() }
 }

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use super::content::{KnownError, read, text_of};
 use super::write_up::{FILE, WriteUp};
 
-/// What is said of an engine, in its folder.
+/// The file about an engine, in the engine's folder.
 pub const ENGINE: &str = "engine.toml";
 
 /// The findings in a folder, by engine.
@@ -18,7 +18,7 @@ pub struct Corpus {
     pub engines: Vec<EngineFindings>,
 }
 
-/// What is written up of one version of an engine.
+/// The findings that are written up for one version of an engine.
 #[derive(Clone, PartialEq, Debug)]
 pub struct EngineFindings {
     /// The name of the folder, such as `rten-0.27`.

@@ -16,7 +16,7 @@ pub struct Date {
 }
 
 impl Date {
-    /// The day that it is now, in UTC. Nothing but the expiry of known findings depends on it.
+    /// Today, in UTC. Only the expiry of known findings depends on it.
     pub fn today() -> Self {
         let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         Self::from_unix_days((since.as_secs() / 86_400) as u32)
@@ -29,7 +29,7 @@ impl Date {
         Self { year, day: self.day.min(month_length(year.into(), self.month.into()) as u8), ..self }
     }
 
-    /// The day that is so many days after 1970-01-01, in UTC.
+    /// The day that is `days` days after 1970-01-01, in UTC.
     pub fn from_unix_days(days: u32) -> Self {
         let length = |year: u32| if is_leap(year) { 366 } else { 365 };
         let (mut year, mut left) = (1970, days);

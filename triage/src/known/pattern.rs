@@ -16,7 +16,7 @@ pub struct Pattern(String);
 /// What stands between the parts of a signature, the engine first.
 const SEPARATOR: &str = " | ";
 
-/// What stands behind an operator that is wrong in its graph alone.
+/// The words behind an operator that is wrong only in its graph.
 const IN_CONTEXT: &str = " in context";
 
 impl Pattern {
@@ -25,8 +25,8 @@ impl Pattern {
         wildcard::matches(&self.0, text)
     }
 
-    /// A pattern for another name of what this one covers. What it left open stays open: dtype and shapes, and the words of a
-    /// message. The operators are those of the name.
+    /// A pattern for another name of the same finding. Parts that this pattern leaves open stay open: the dtype, the
+    /// shapes, and the words of a message. The operators are those of the name.
     #[must_use]
     pub fn renamed(&self, name: &str) -> Self {
         let [before, after] = [&self.0, name].map(|text| text.splitn(3, SEPARATOR).collect::<Vec<_>>());
@@ -41,7 +41,7 @@ impl Pattern {
             let wider = Self([engine, found, symptom].join(SEPARATOR));
             return if wider.matches(name) { wider } else { Self(name.to_owned()) };
         }
-        // Behind the operators stand a dtype and a class of shapes.
+        // A dtype and a class of shapes follow the operators.
         let operators = found.rsplitn(3, ' ').last().unwrap_or(found);
         let open = match subject.strip_suffix(IN_CONTEXT).unwrap_or(subject).split_once(' ') {
             Some((_, open)) if !subject.starts_with("whole graph") => open,
@@ -61,7 +61,7 @@ impl Pattern {
         said(other).cmp(&said(self)).then_with(|| self.0.cmp(&other.0))
     }
 
-    /// Whether it says that all it matches hangs.
+    /// Whether every signature that it matches is of a hang.
     pub(super) fn is_of_a_hang(&self) -> bool {
         self.0.strip_suffix(FaultKind::Timeout.name()).is_some_and(|rest| rest.ends_with(SEPARATOR))
     }

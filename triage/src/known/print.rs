@@ -1,5 +1,5 @@
-//! Findings as TOML, which is read back as it was: `cargo xtask corpus` writes lists of known findings with it, and the first
-//! form of a new one for a person to complete.
+//! Writes findings as TOML that is read back unchanged. `cargo xtask corpus` uses it to write lists of known findings,
+//! and the draft of a new finding for a person to complete.
 
 use std::fmt::{self, Display, Formatter};
 

@@ -34,14 +34,14 @@ pub struct WriteUp {
     pub upstream: Upstream,
     /// The engine's versions that have the fault.
     pub versions: VersionReq,
-    /// The last day on which it is taken for known without another look.
+    /// The last day on which it counts as known without another look.
     pub expires: Date,
     /// How campaigns report it.
     pub signatures: Vec<Covered>,
     /// Why no campaign reports it.
     pub unmet: Option<String>,
-    /// The signature of the case, if it is none of `signatures`: a list entry as wide as this one would hide
-    /// too much.
+    /// The signature of the case, if it is not among `signatures`: a list entry for this one would be so wide that it
+    /// hides too much.
     pub shows: Option<Pattern>,
     /// The case that shows it.
     pub case: Kept,
@@ -57,7 +57,7 @@ pub enum Judgement {
     Limitation,
     /// The text does not decide it.
     Undecided,
-    /// The answer is less accurate than it could be, of which the text does not speak.
+    /// The answer is less accurate than it could be; the standard's text does not say how accurate it must be.
     Accuracy,
 }
 
@@ -133,13 +133,13 @@ impl WriteUp {
         parse_version(version).is_some_and(|version| is_in(&self.versions, &version))
     }
 
-    /// Whether its case is wrong as it says, under a name of these.
+    /// Whether its case is wrong as described, under one of these names.
     pub fn is_shown_by(&self, names: impl IntoIterator<Item = String>) -> bool {
         let patterns = || self.signatures.iter().map(|covered| &covered.pattern).chain(&self.shows);
         patterns().next().is_none() || names.into_iter().any(|name| patterns().any(|it| it.matches(&name)))
     }
 
-    /// Its entries in a list of known findings, where it is called by its folder.
+    /// Its entries in a list of known findings, which names it by its folder.
     pub fn entries(&self, finding: &str) -> Vec<KnownEntry> {
         let entry = |covered: &Covered| KnownEntry {
             signature: covered.pattern.clone(),

@@ -1,7 +1,7 @@
-//! What is judged, by the operators of the program as it is written.
+//! The judgements, by the operators of the program as it is written.
 //!
-//! A target runs the model written out flat. What an operator is written out in are no operators of the program: that
-//! they are right says nothing of that operator, which is asked about as what it is, or else listed as not told.
+//! A target runs the flat model. The operators of an expansion are no operators of the program. If they are right, that
+//! says nothing about the composite operator, which is asked about as a whole, or else listed as not judged.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,17 +12,17 @@ use ops::Model;
 
 use super::{Called, Judged, OperatorResult, Standing, Subject};
 
-/// Why nothing is said of an operator in a body that is written out.
+/// Why nothing is said about an operator in a body that is written out.
 const INSIDE: &str = "the reference writes it out in others, and inside of a body the engine is not asked about it as what it is";
 
-/// Why nothing is said of an operator that takes what the reference does not have.
+/// Why nothing is said about an operator with operands that the reference does not have.
 const ALONE: &str = "the reference writes it out in others, and has not what it would be asked about";
 
-/// Why nothing is said of an operator that nobody has.
+/// Why nothing is said about an operator that nobody knows.
 const UNKNOWN: &str = "nobody here knows it: numbers stand for its result";
 
-/// The nodes of a program, by their bodies and positions, that its model has other operators for: several, or one of
-/// another name. Nodes that hold bodies are not among them.
+/// The nodes of a program that have become several operators in its model, or one of another name, by their bodies and
+/// positions. Nodes with bodies are not among them.
 pub(super) fn written_out(program: &Program, model: &Model, origins: &[Origin]) -> BTreeSet<(Path, usize)> {
     let mut operators: BTreeMap<(&Path, usize), Vec<&str>> = BTreeMap::new();
     for (origin, (_, node)) in origins.iter().zip(model.graph.iter()) {
@@ -38,18 +38,18 @@ pub(super) fn written_out(program: &Program, model: &Model, origins: &[Origin]) 
 }
 
 impl Subject {
-    /// The operators by their names in the program, each once that is written out in others. `too_large` is why the
-    /// reference has no values to ask about these.
+    /// The operators by their names in the program; a composite operator is there once. `too_large` is the reason why
+    /// the reference has no values to ask about these.
     pub(super) fn as_written(&self, operators: Vec<Judged>, too_large: Option<&String>) -> Vec<Judged> {
         let mut all = Vec::new();
         let mut inner: BTreeMap<(String, usize), Judged> = BTreeMap::new();
         for judged in operators {
             let origin = &self.origins[judged.node as usize];
-            // What an output is taken apart into is no operator of the program.
+            // The parts that an output is taken apart into are no operators of the program.
             let Some(node) = origin.find(&self.program) else { continue };
             let judged = Judged { called: Called::of(origin, &self.program), ..judged };
             if !self.is_written_out(origin) {
-                // What joins the turns of a loop is none either, and the loop is seen end to end.
+                // The nodes that join the iterations of a loop are none either, and the loop is judged end to end.
                 all.extend(node.bodies().next().is_none().then_some(judged));
                 continue;
             }
@@ -65,12 +65,12 @@ impl Subject {
         all
     }
 
-    /// Whether a node comes from one of the program that the model has other operators for.
+    /// Whether a node comes from a node of the program that has become other operators.
     pub(super) fn is_written_out(&self, origin: &Origin) -> bool {
         self.written_out.contains(&(origin.path.clone(), origin.node))
     }
 
-    /// What is said of an operator that is written out in nodes of which this is the first.
+    /// The judgement of a composite operator whose expansion begins with this node.
     fn of_written_out(
         &self,
         origin: &Origin,

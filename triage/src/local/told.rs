@@ -1,4 +1,4 @@
-//! The values within a graph, as a target tells them, and each operator beside them.
+//! The values inside a graph, as a target exposes them, and the judgement of each operator on them.
 
 use std::collections::BTreeMap;
 
@@ -56,7 +56,7 @@ impl TappedValues {
         Ok(self.found(target, flat, id)?.of(id.0, Called::default(), &op, types))
     }
 
-    /// The results of an operator, as it gives them alone.
+    /// The results of an operator that runs alone.
     fn results(&self, flat: &Model, id: NodeId) -> Option<Vec<(String, Tensor)>> {
         let ports = 0..flat.graph.node(id).outputs.len();
         ports
@@ -64,9 +64,9 @@ impl TappedValues {
             .collect()
     }
 
-    /// How a result stands beside the operands of the operators that give its own, where the target is right about the
-    /// operator alone: it may compute both as one, and the operands that it tells besides. `None` where it is wrong so
-    /// too.
+    /// How the result is, given the operands of the operators that compute this operator's operands. It is asked if the
+    /// target is right about the operator alone: the target may compute these operators as one, and the operands
+    /// separately. `None` if the target is wrong in this way too.
     pub(super) fn joined(
         &self,
         target: &Target,
@@ -112,7 +112,7 @@ impl TappedValues {
         assessed(&trial, target, &Outcome::Outputs(results))
     }
 
-    /// Whether the outputs differ from those of the graph as it is.
+    /// Whether the outputs differ from those of the graph without taps.
     pub(super) fn differs(
         &self,
         target: &Target,

@@ -1,8 +1,8 @@
 //! The determinism oracle: does a target give the same answer to the same case once more?
 //!
-//! Three questions, of which each case of a campaign gets one, drawn by its number: `again` on a worker of the
+//! There are three questions. Each case of a campaign gets one of them, drawn by its number: `again` on a worker of the
 //! campaign, which has run other cases; `fresh` in a new process; `threads` in a new process with two threads. (Engines
-//! that have no such knob have one thread then as well.) [`oracles::repeat`] states what must be the same.
+//! without such a setting then have one thread as usual.) [`oracles::repeat`] states what must be the same.
 
 use ir::{Interface, Tensor};
 use onnx::CaseFolder;
@@ -84,7 +84,7 @@ impl Oracle for Determinism {
     }
 }
 
-/// Whether the case gives the same once more in some place.
+/// Whether the case gives the same once more, asked in this way.
 fn answer(question: &Question<'_>, name: &str, place: Where) -> Result<OracleAnswer, AskError> {
     let Question { target, case, interface, .. } = *question;
     let check = Check { oracle: Determinism::NAME.to_owned(), name: name.to_owned() };
@@ -93,7 +93,7 @@ fn answer(question: &Question<'_>, name: &str, place: Where) -> Result<OracleAns
     }
     let ran = place.run(target, &case.onnx, &case.inputs, interface)?;
     let verdict = place.judge(target, question.outcome, &ran.outcome, question.expected);
-    // The answer without outputs is the one to explain.
+    // The answer without outputs needs an explanation.
     let stderr = match &ran.outcome {
         Outcome::Outputs(_) => question.stderr,
         Outcome::Rejected { .. } | Outcome::Unsupported { .. } | Outcome::Fault(_) => &ran.stderr,

@@ -76,13 +76,14 @@ impl Oracle for Metamorphic {
     }
 }
 
-/// Whether numbers of the model stand for others that a target has: rewritten, it computes something else than the program.
+/// Whether numbers in the model stand for values that a target computes. The rewritten model would then compute
+/// something else than the program.
 fn stands_in(case: &Case) -> bool {
     !case.unknown.is_empty() || case.program.as_ref().is_some_and(draws)
 }
 
-/// Whether the graph that a program leads to can be written by itself: where programs are written out, what moves
-/// elements takes dtypes that it does not have in the opset.
+/// Whether the graph that a program leads to can be written by itself. Expansions move elements of dtypes that the
+/// operators do not have in the opset.
 fn can_be_written(case: &Case) -> bool {
     case.program.is_none() || case::export(&case.model).is_ok()
 }
@@ -119,7 +120,7 @@ fn answer(
     Ok(OracleAnswer { check, verdict: Some(verdict), alone, rewritten })
 }
 
-/// Judges both forms but for the outputs of some names.
+/// Judges both forms without the outputs of some names.
 fn judge(
     target: &Target,
     relation: &Relation,
@@ -157,7 +158,7 @@ fn outputs(model: &Model, inputs: &[Tensor]) -> Vec<(String, Tensor)> {
     interp::evaluate_plain(model, inputs).map(|all| names.zip(all).collect()).unwrap_or_default()
 }
 
-/// Asks a saved case once more: its two models on a target.
+/// Asks about a saved case once more, with its two models, on a target.
 pub(crate) fn replay(folder: &CaseFolder, check: &Check, target: &Target) -> Result<Verdict, NoReplay> {
     let relation = relation(&check.name).map_err(|e| NoReplay::Unusable(e.to_string()))?;
     let no_second = || NoReplay::Unusable("the folder has no `rewritten` model".to_owned());

@@ -11,8 +11,8 @@
 //! | `saved` | a saved case, to be asked about once more |
 //!
 //! Comparison with the reference, the differential oracle, needs one run. Every other oracle gets the outcome of that
-//! run and makes more: the trait [`Oracle`]. What it finds carries the question ([`oracles::Check`]), so that
-//! different questions make different clusters and a saved case can be asked the same again.
+//! run and asks for more: the trait [`Oracle`]. Its findings carry the question ([`oracles::Check`]). So different
+//! questions make different clusters, and a saved case can be asked the same question again.
 
 pub mod determinism;
 pub mod metamorphic;
@@ -46,7 +46,7 @@ use harness::target::Target;
 /// The name of comparison with the reference.
 pub const DIFFERENTIAL: &str = "differential";
 
-/// A case that has run on a target, and what is to be known about it.
+/// A case that has run on a target, and what oracles need to know about it.
 #[derive(Clone, Copy)]
 pub struct Question<'a> {
     /// The target.
@@ -57,11 +57,11 @@ pub struct Question<'a> {
     pub case: &'a Case,
     /// Its inputs, in order.
     pub inputs: &'a [Tensor],
-    /// How the inputs and outputs of what the target got are made of the model's.
+    /// How the inputs and outputs that the target got are made of the model's.
     pub interface: &'a Interface,
     /// What the reference expects.
     pub expected: &'a Expected<'a>,
-    /// The case as one that the levels of the target's engine may have got wrong.
+    /// The case as a suspect for blame. All levels of the target's engine share it.
     pub suspect: &'a Suspect<'a>,
     /// What came of running the case.
     pub outcome: &'a Outcome,
@@ -69,7 +69,7 @@ pub struct Question<'a> {
     pub stderr: &'a str,
     /// The seconds inside the engine.
     pub seconds: f64,
-    /// Asked whether to give up: an answer that depends on that is no answer.
+    /// Says whether to give up. An answer that depends on that is no answer.
     pub stop: Stop<'a>,
     /// The random stream of the case; each oracle takes the child of its name.
     pub stream: Stream,
@@ -77,7 +77,7 @@ pub struct Question<'a> {
     pub extent: Extent,
 }
 
-/// How many of its questions an oracle asks about a case where they are of one kind.
+/// How many questions of one kind an oracle asks about a case.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Extent {
     /// One, which the case's random stream chooses: a campaign has many cases.
@@ -86,7 +86,7 @@ pub enum Extent {
     Every,
 }
 
-/// What an oracle says to one of its questions.
+/// An oracle's answer to one of its questions.
 #[derive(Debug)]
 pub struct OracleAnswer {
     /// The question.
@@ -129,7 +129,7 @@ impl Rewritten {
     }
 }
 
-/// Why an oracle has no answer. Neither is the target's doing.
+/// Why an oracle has no answer. No reason is the target's fault.
 #[derive(Debug, thiserror::Error)]
 pub enum AskError {
     /// The worker cannot be started.
@@ -141,7 +141,7 @@ pub enum AskError {
     /// A finding cannot be reduced.
     #[error(transparent)]
     Reduce(Box<ReduceError>),
-    /// The work is to end before there is an answer.
+    /// The work has to end before there is an answer.
     #[error("the work ended before there was an answer")]
     Stopped,
 }
@@ -196,7 +196,7 @@ pub enum OracleError {
         /// What was asked for.
         name: String,
     },
-    /// Relations are named, and nobody asks for them.
+    /// Relations are named, but the metamorphic oracle is not.
     #[error("relations mean nothing without the oracle {}; add it", Metamorphic::NAME)]
     NotMetamorphic,
 }
@@ -254,10 +254,10 @@ impl Oracles {
 /// Why a saved case cannot be asked its question again.
 #[derive(Debug, thiserror::Error)]
 pub enum NoReplay {
-    /// The question is none to this target: one about a level that its engine does not have, say.
+    /// The question does not fit this target: it is about a level that the engine does not have, say.
     #[error("{0}")]
     Inapplicable(String),
-    /// The folder lacks what it takes, or there is no such question.
+    /// The folder lacks something that the question needs, or there is no such question.
     #[error("{0}")]
     Unusable(String),
     /// The target's worker is gone.
@@ -271,7 +271,7 @@ impl NoReplay {
     }
 }
 
-/// Asks a saved case the same question again. What the target declares, and what campaigns allow, is allowed.
+/// Asks the same question about a saved case again. The target's declared limits and the campaigns' allowances apply.
 pub fn replay(folder: &CaseFolder, check: &Check, target: &Target) -> Result<Verdict, NoReplay> {
     match check.oracle.as_str() {
         Metamorphic::NAME => metamorphic::replay(folder, check, target),

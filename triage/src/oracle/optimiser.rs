@@ -1,10 +1,11 @@
 //! The optimiser oracle: is it the optimiser that makes an answer wrong, and from which level on?
 //!
 //! Comparison with the reference says at each level whether an answer is wrong. This oracle says which level is to
-//! blame. Where a level is wrong, the levels below it run too, from the unoptimised one upwards. If that is right, the
-//! first level that is wrong in the same way is the culprit, and the finding is said to be of that level. A
-//! crash or a refusal at one level alone is a finding like any other. If the unoptimised model is wrong too, in whatever
-//! way, or lacked, nothing shows that the optimiser is at fault, and the finding is left to the reference.
+//! blame. If a level is wrong, the levels below it run too, from the unoptimised one upwards. If the unoptimised level
+//! is right, the first level that is wrong in the same way is the culprit, and the finding is reported for that level.
+//! A crash or a refusal at a single level is a finding like any other. If the unoptimised level is wrong too, in
+//! whatever way, or lacks something, nothing shows that the optimiser is at fault, and the finding is left to the
+//! reference.
 //!
 //! Two answers within the bounds agree, however their bits differ: a fusion may round elsewhere.
 
@@ -82,7 +83,7 @@ fn is_same(one: &Verdict, other: &Verdict) -> bool {
     }
 }
 
-/// Whether there are outputs of which nothing is known to be wrong.
+/// Whether there are outputs, and none is known to be wrong.
 fn is_answered(verdict: &Verdict) -> bool {
     match verdict {
         Verdict::Bug(_) | Verdict::Incomparable(Why::Unsupported(_) | Why::Widened(_)) => false,
@@ -90,7 +91,7 @@ fn is_answered(verdict: &Verdict) -> bool {
     }
 }
 
-/// Asks of a saved case whether this level is wrong and the unoptimised one is not.
+/// Asks about a saved case whether this level is wrong and the unoptimised one is not.
 pub(crate) fn replay(folder: &CaseFolder, check: &Check, target: &Target) -> Result<Verdict, NoReplay> {
     let no_level = || NoReplay::Inapplicable(format!("there is no level `{}`", check.name));
     let culprit = target.at_level(&check.name).ok_or_else(no_level)?;

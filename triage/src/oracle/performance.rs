@@ -1,10 +1,11 @@
-//! The performance oracle: does a target take much longer than for what is next to it?
+//! The performance oracle: does a target take much longer than for a neighbouring model or level?
 //!
-//! Two questions. `optimised`: much longer than at the engine's lowest level, the optimiser's own time included.
-//! `size`: much longer than with one size of an input or constant smaller by one; to a kernel, that is the same work.
+//! There are two questions. `optimised`: does it take much longer than at the engine's lowest level, with the
+//! optimiser's own time? `size`: does it take much longer than with one size of an input or constant smaller by one? To
+//! a kernel, that is the same work.
 //!
-//! Times are noisy, so the oracle is slow to speak: what is over within `LONG` is never slow, each time is the least
-//! of `REPEATS`, and the factors are far from what a machine does by itself. A saved case is measured anew.
+//! Times are noisy, so the oracle is careful: a run within `LONG` is never slow, each time is the least of `REPEATS`,
+//! and the factors are far beyond what a machine does by itself. A saved case is measured anew.
 
 use interp::Taps;
 use ir::{Interface, NodeKind, Tensor};
@@ -21,10 +22,10 @@ use harness::case;
 use harness::isolate::isolate;
 use harness::target::Target;
 
-/// What takes no longer than this, in seconds, is not slow.
+/// A run that takes no longer than this, in seconds, is not slow.
 const LONG: f64 = 0.02;
 
-/// How much longer an optimised model may take than the same unoptimised.
+/// How much longer an optimised model may take than the unoptimised one.
 const THAN_UNOPTIMISED: f64 = 10.0;
 
 /// How much longer a model may take than one with a size that is smaller by one.
@@ -120,7 +121,7 @@ impl<'a> Timed<'a> {
         Self { model, onnx, interface: Interface::of(model), inputs }
     }
 
-    /// The least of several times, loading included; that of an answer without outputs is infinite.
+    /// The least of several times, loading included; infinite if an answer has no outputs.
     fn seconds(&self, target: &Target) -> Result<f64, WorkerError> {
         let inputs = case::named(self.model, self.inputs.to_vec());
         let mut least = f64::INFINITY;
@@ -133,7 +134,7 @@ impl<'a> Timed<'a> {
         Ok(least)
     }
 
-    /// The verdict on a model that takes much longer than the same unoptimised.
+    /// The verdict on a model that takes much longer than without optimisation.
     fn optimised(&self, target: &Target, own: f64) -> Result<Option<Verdict>, WorkerError> {
         let Some(lowest) = target.below().into_iter().next() else { return Ok(None) };
         let plain = self.seconds(&lowest)?;
@@ -141,7 +142,7 @@ impl<'a> Timed<'a> {
         Ok(is_slow(own, plain, THAN_UNOPTIMISED).then(|| slow(target, own, plain, &than)))
     }
 
-    /// The verdict on a model that takes much longer than a slightly smaller one, and that one.
+    /// The verdict on a model that takes much longer than a slightly smaller one, and the smaller one.
     fn size(&self, target: &Target, own: f64) -> Result<Option<(Verdict, Rewritten)>, AskError> {
         if own < LONG {
             return Ok(None);
@@ -161,7 +162,7 @@ impl<'a> Timed<'a> {
         Ok(None)
     }
 
-    /// The operator that takes at least half of the time alone.
+    /// The operator that takes at least half of the model's time when it runs alone.
     fn blame(&self, target: &Target, own: f64) -> Result<Option<(Culprit, Alone)>, AskError> {
         let Some(graph) = ir::inline::inline(self.model) else { return Ok(None) };
         let flat = Model::new(self.model.opset, graph);

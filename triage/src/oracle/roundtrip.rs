@@ -1,12 +1,13 @@
 //! The round-trip oracle: is a model that was written and read again the same model?
 //!
 //! - `text`: our text form, read again, is the same model.
-//! - `onnx`: our ONNX bytes, read and written again, are the same bytes. The bytes of a model that another program wrote are its own:
-//!   of that one ours are asked, and whether they say what the model did.
-//! - `written`: a runtime that can write the model as it has optimised it reads that again, and gives outputs within
-//!   the bounds of the reference. Where the runtime is wrong without that detour, nothing follows.
+//! - `onnx`: our ONNX bytes, read and written again, are the same bytes. The bytes of a model that another program
+//!   wrote are not ours. Such a model is first written as we write it; then our bytes must come back the same, and must
+//!   mean what the model meant.
+//! - `written`: a runtime that can write its optimised model reads it again, and gives outputs within the bounds of
+//!   the reference. Where the runtime is wrong without that detour, nothing follows.
 //!
-//! The first two are asked once for a case, of ourselves; the last of each target that can.
+//! The first two are asked once for each case, of this program. The last is asked of each target that writes models.
 
 use ops::Model;
 use oracles::{Check, Symptom, Verdict, Why};
@@ -20,7 +21,7 @@ use crate::allowance::Exam;
 use harness::case::{self, Case};
 use harness::target::Target;
 
-/// Written and read again, is it the same?
+/// The oracle that writes a model, reads it again and asks whether it is the same.
 pub struct RoundTrip;
 
 /// The name under which our own forms are judged.
@@ -59,14 +60,14 @@ impl Oracle for RoundTrip {
     }
 }
 
-/// What our text form loses.
+/// Checks that our text form loses nothing. The error says what it loses.
 fn text(model: &Model) -> Result<(), String> {
     let text = model.to_string();
     let read: Model = text.parse().map_err(|e| format!("the text form cannot be read: {e}"))?;
     if read == *model { Ok(()) } else { Err("the text form is read as another model".to_owned()) }
 }
 
-/// What our ONNX form loses.
+/// Checks that our ONNX form loses nothing. The error says what it loses.
 fn bytes(case: &Case) -> Result<(), String> {
     let read = case::program(&case.onnx).map_err(|e| format!("the program cannot be read: {e}"))?;
     if let Some(written) = &case.program {
@@ -88,7 +89,7 @@ fn bytes(case: &Case) -> Result<(), String> {
     }
 }
 
-/// The model that ONNX bytes are, at the inputs of a case, and the bytes as which we write it.
+/// The model that ONNX bytes mean on the inputs of a case, and the bytes as which we write it.
 fn again(bytes: &[u8], case: &Case) -> Result<(Model, Vec<u8>), String> {
     let read = case::program(bytes).map_err(|e| format!("the program cannot be read: {e}"))?;
     let known = case.inputs.iter().map(|(name, tensor)| (name.clone(), tensor.clone().into())).collect();
@@ -135,7 +136,7 @@ pub(crate) fn replay(folder: &CaseFolder, check: &Check, target: &Target) -> Res
     if check.name != "written" {
         return Err(NoReplay::Inapplicable("it is a question to this program, not to a backend".to_owned()));
     }
-    // For one that writes no models there is no detour: the model as it is has the same right outputs.
+    // For a target that writes no models there is no detour: the model as it is has the same right outputs.
     let written = target.written().unwrap_or_else(|| target.clone());
     Ok(Saved::load(folder, target.profile)?.verdict(&written)?)
 }

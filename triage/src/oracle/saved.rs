@@ -1,4 +1,4 @@
-//! A saved case, to be asked about once more.
+//! A saved case, about which a question is asked again.
 
 use std::collections::BTreeSet;
 
@@ -15,7 +15,7 @@ use harness::evaluated::Evaluated;
 use harness::target::Target;
 use harness::trial::Trial;
 
-/// A saved case with what the reference says of it.
+/// A saved case with the reference's outputs.
 pub(crate) struct Saved {
     pub(crate) trial: Trial,
     /// The nodes of the model that targets do not see.
@@ -23,7 +23,7 @@ pub(crate) struct Saved {
 }
 
 impl Saved {
-    /// The case in a folder, if it is within what the reference can do.
+    /// The case in a folder, if the reference can evaluate it within its limits.
     pub(crate) fn load(folder: &CaseFolder, profile: &'static Profile) -> Result<Self, NoReplay> {
         let Loaded { model, interface, unseen, inputs } = load(folder).map_err(NoReplay::Unusable)?;
         let evaluated =
@@ -32,7 +32,7 @@ impl Saved {
         Ok(Self { trial, unseen })
     }
 
-    /// The verdict on what a target makes of it, after all allowances.
+    /// The verdict on a target's answer, after all allowances.
     pub(crate) fn verdict(&self, target: &Target) -> Result<Verdict, WorkerError> {
         allowed(&self.trial, target, &self.unseen, &self.trial.outcome(target)?)
     }

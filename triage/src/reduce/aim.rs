@@ -1,7 +1,9 @@
-//! Which finding is reduced: the first that the case's folder names and a target still shows, or else what the target shows.
+//! Which finding is reduced: the first finding in the case's folder that a target still shows, or else a finding that
+//! the target shows now.
 //!
-//! What a graph shows may follow from what an operator does alone, and the folder names both: a later operator refuses a wrong type, and
-//! the wrong type is a finding of its own. So an operator that is named as the one at fault alone is asked alone.
+//! The symptom of a graph may follow from the fault of one operator, and the folder names both: a later operator
+//! refuses a wrong type, and the wrong type is a finding of its own. So an operator that is named as being at fault
+//! alone is run alone.
 
 use harness::case::tensors;
 use harness::reference::Large;
@@ -30,7 +32,7 @@ pub(super) struct Aim<'t> {
 }
 
 impl<'t> Aim<'t> {
-    /// The finding of the first problem and target with one, if possible one of these that a folder names.
+    /// The first finding of the problems on the targets; if possible one that a folder names.
     pub(super) fn first(
         problems: &[Problem],
         targets: &'t [Target],
@@ -59,7 +61,8 @@ impl<'t> Aim<'t> {
     }
 }
 
-/// The first of the named findings of a target that the problem shows, as a whole or by an operator of it; or what it shows as a whole.
+/// The first of a target's named findings that the problem still shows, as a whole or by one of its operators; or else
+/// what it shows as a whole.
 fn named_first<'t>(
     target: &'t Target,
     problem: &Problem,

@@ -1,8 +1,8 @@
-//! The core of a finding in words: the operators that are left of its case, each with the attributes that it needs.
+//! The core of a finding in words: the operators of its reduced case, each with the attributes that it needs.
 //!
-//! A name must not depend on the order in which a graph happens to be written. So operators are told in the order of the
-//! graph, and of all such orders in the one that comes first in the alphabet. Of an attribute that could not be dropped it
-//! is told that it is there, and its value where that is a word: numbers vary with shapes, and words choose what is computed.
+//! A name must not depend on the order in which a graph happens to be written. So the operators are listed in an order
+//! that the graph allows; of all such orders, the first by alphabet. An attribute that could not be dropped is listed,
+//! with its value if that is a word: numbers vary with shapes, and words choose what is computed.
 
 use ir::inline::inline;
 use ir::{Attribute, NodeId, NodeKind, Operation, Spelling, Type, Unnamed};
@@ -12,14 +12,14 @@ use oracles::{Core, Symptom};
 use super::problem::{Problem, stated, without};
 use crate::composite;
 
-/// The core of a finding of which this problem is left; `None` where it cannot be written without functions.
+/// The core of a finding whose reduced problem this is; `None` if it cannot be written without functions.
 pub(super) fn core(problem: &Problem, symptom: Symptom) -> Option<Core> {
     let written = problem.program.as_ref();
     if let Some((program, names)) =
         written.and_then(|written| Some((&written.program, composite::names(&written.program)?)))
     {
         let mut types: Vec<Type> = problem.model.graph.variables().map(|(_, _, ty)| ty.clone()).collect();
-        // Without inputs, what is computed on is among the constants.
+        // If there are no inputs, the operands are among the constants.
         if types.is_empty() {
             types = composite::constants(program);
         }
@@ -36,7 +36,7 @@ pub(super) fn core(problem: &Problem, symptom: Symptom) -> Option<Core> {
     Some(Core::new(&names, &operands, symptom))
 }
 
-/// The operators in the order of the graph, and of all such orders in the one that comes first by names.
+/// The operators in an order that the graph allows; of all such orders, the first by names.
 fn first_order(graph: &Graph, left: &[NodeId]) -> (Vec<String>, Vec<NodeId>) {
     let is_ready = |id: &&NodeId| {
         let mut operands = graph.node(**id).inputs.iter().flatten();
@@ -50,9 +50,9 @@ fn first_order(graph: &Graph, left: &[NodeId]) -> (Vec<String>, Vec<NodeId>) {
     orders.min().unwrap_or_default()
 }
 
-/// What stands among an operator's attributes where a model in ONNX's form must be written in a certain way: without
-/// attributes that are at their defaults, or with what is not there listed by the empty name. It is left where nothing
-/// else shows the finding.
+/// What is listed among an operator's attributes if the model's ONNX form must be written in a certain way: without
+/// attributes that are at their defaults, or with absent operands listed by the empty name. It stays in if nothing else
+/// shows the finding.
 fn spelled(spelling: Spelling) -> impl Iterator<Item = String> {
     let Spelling { is_terse, unnamed: Unnamed { operands, outputs } } = spelling;
     let all = [("terse", is_terse), ("unnamed operands", operands > 0), ("unnamed outputs", outputs > 0)];

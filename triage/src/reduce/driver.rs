@@ -1,13 +1,13 @@
 //! Going down, pass by pass, until nothing gets smaller.
 //!
-//! The passes are tried in tiers. When a candidate is smaller and still shows the finding, it is the new best, and the
-//! pass goes on from there where it stood: what did not work before rarely works now, and the next round tries it once
-//! more. A tier is repeated until a whole round of it brings nothing; when a later tier has brought something, all
-//! start again. Every candidate is run once at most.
+//! The passes are tried in tiers. When a candidate is smaller and still shows the finding, it becomes the best, and the
+//! pass goes on from there at the same place: candidates that failed before rarely work now, and the next round tries
+//! them once more. A tier is repeated until a whole round of it brings nothing. When a later tier has brought
+//! something, all tiers start again. Every candidate runs at most once.
 //!
 //! Several candidates run at the same time, and the first of them that shows the finding wins, as if they had run one
-//! after the other. What the others showed is kept for when their turn comes, so the result does not depend on how many
-//! run together.
+//! after the other. The results of the others are kept until their turn comes. So the outcome does not depend on how
+//! many run together.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::ControlFlow;
@@ -27,9 +27,9 @@ use super::size::{Order, Size};
 /// How much may be tried.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Budget {
-    /// For how long. Where this ends a reduction, the result depends on the machine.
+    /// The most time. If it ends a reduction, the result depends on the machine.
     pub time: Duration,
-    /// How many candidates are run, those not counted that ran in advance and were not asked for.
+    /// How many candidates are run. Those that ran in advance and were not needed do not count.
     pub tries: u64,
     /// How many of them run at the same time.
     pub jobs: usize,
@@ -54,7 +54,7 @@ pub(super) struct Descent {
     pub(super) order: &'static Order,
 }
 
-/// Takes the best so far, whenever there is a better one.
+/// Called with the best problem whenever there is a better one.
 pub type OnBest<'a> = &'a mut dyn FnMut(&Shown, Size) -> Result<(), onnx::Error>;
 
 /// A reduction under way.
@@ -70,7 +70,7 @@ pub(super) struct Driver<'a> {
     pub(super) tries: u64,
     started: Instant,
     tried: HashSet<Key>,
-    /// What candidates showed that ran in advance.
+    /// The results of candidates that ran in advance.
     ahead: HashMap<Key, Option<Shown>>,
 }
 
@@ -123,8 +123,8 @@ impl<'a> Driver<'a> {
         Ok(is_minimal)
     }
 
-    /// Takes the best with numbers that tell its elements apart, if it shows the finding so. Where no numbers are
-    /// wrong, any will do.
+    /// Gives the best problem numbers that tell its elements apart, if it still shows the finding then. Where no
+    /// numbers are wrong, any will do.
     fn tell_apart(&mut self) -> Result<(), ReduceError> {
         let base = Arc::clone(&self.best);
         if !matches!(base.finding.symptom, Symptom::Mismatch(_)) {
@@ -168,7 +168,7 @@ impl<'a> Driver<'a> {
         }
     }
 
-    /// The next candidates that are smaller than the best and have not been tried: as many as run at the same time.
+    /// The next candidates that are smaller than the best and have not been tried, as many as run at the same time.
     fn batch(&self, candidates: &mut dyn Iterator<Item = (usize, Problem)>) -> Vec<Candidate> {
         let mut batch: Vec<Candidate> = Vec::new();
         for (at, problem) in candidates {

@@ -4,20 +4,20 @@
 //! finding of the same signature: symptom, culprit, dtype and class of shapes. Four more things are asked of it:
 //!
 //! - It is valid, and the reference can evaluate it.
-//! - It is as tame as the original: where that had no undefined element, or no NaN and infinity, or no operator of
-//!   which the standard does not say what it gives, it has none either. A division by zero that a smaller value brings
-//!   about is not what was found, and neither is a padding below 0 that comes of an attribute less.
+//! - It is as tame as the original. If the original has no undefined element, or no NaN and infinity, or no operator
+//!   whose result the standard does not specify, then the problem has none either. A division by zero that comes from a
+//!   smaller value is not what was found, nor is a padding below 0 that comes from a dropped attribute.
 //! - It has an operator.
 //! - It has no dtype in which the target says that it does not compute, unless the original has.
 //!
-//! The words of a later operator that fails on a wrong type are in no signature, and may change. One more thing may: what
-//! was slightly off, up to 16 bounds, may become grossly off. In a long graph the bound of an output grows with every
-//! operator, and dwarfs an error that is beyond doubt where it is made.
+//! If a later operator fails on a wrong type, its words are in no signature, and may change. One more thing may change:
+//! elements that were slightly off, by up to 16 bounds, may become grossly off. In a long graph the bound of an output
+//! grows with every operator, and hides the size of an error that is beyond doubt where it is made.
 //!
-//! All else of the signature counts, the parts that look like details too. What an operator does wrong on a scalar, or only
-//! next to another operator, is mostly another bug than what it does wrong on its own: a finding in rten's fusion of
-//! MatMul and Add would otherwise end as one in its Add. And a symptom is what the outputs show: where a wrong number
-//! is seen as a NaN, because a Log comes after it, the Log stays.
+//! Everything else in the signature counts, details included. A fault of an operator on a scalar, or only next to
+//! another operator, is mostly another bug than a fault of that operator on its own: otherwise a finding in rten's
+//! fusion of MatMul and Add would end as one in its Add. And a symptom is what the outputs show: if a wrong number is
+//! seen as a NaN because a Log follows, the Log stays.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -48,13 +48,13 @@ pub struct Shown {
     pub finding: Finding,
     /// The outputs by the reference.
     pub evaluated: Evaluated,
-    /// Every value of the main graph by the reference.
+    /// The reference's values of the main graph.
     pub values: BTreeMap<Value, Tensor>,
-    /// The culprit alone, where it shows the same alone.
+    /// The culprit alone, if it shows the same alone.
     pub alone: Option<Problem>,
 }
 
-/// What makes a problem one to go on from.
+/// Decides whether a reduction goes on from a problem.
 pub(super) trait Interesting: Sync {
     /// The problem with its finding, if it is one to go on from.
     fn of(&self, problem: &Problem) -> Result<Option<Shown>, WorkerError>;
@@ -66,20 +66,20 @@ pub(super) struct Interest<'t> {
     /// The finding to keep.
     wanted: Finding,
     tame: Tame,
-    /// Whether the target computes in all dtypes that are there.
+    /// Whether the target computes in all dtypes of the problem.
     is_taken: bool,
     /// Whether the reference may take what this machine has.
     large: Large,
 }
 
-/// What all values and operators of a problem are.
+/// Properties of all values and operators of a problem.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Tame {
     /// None is undefined.
     pub(crate) defined: bool,
     /// None is NaN or infinite.
     pub(crate) finite: bool,
-    /// Whether the standard says for every operator what it gives, whatever its operands hold.
+    /// Whether the standard specifies the result of every operator, whatever its operands hold.
     pub(crate) specified: bool,
 }
 
@@ -87,7 +87,7 @@ pub(crate) struct Tame {
 pub(crate) struct Inquiry<'q> {
     /// Whether it is worth asking who is to blame.
     pub(crate) is_worth_it: &'q dyn Fn(Tame, &Finding) -> bool,
-    /// Who is to blame: the verdict on the finding with that, and the culprit alone.
+    /// Finds who is to blame: gives the verdict on the finding with that, and the culprit alone.
     pub(crate) accuse: &'q Accuse<'q>,
     /// Whether the reference may take what this machine has.
     pub(crate) large: Large,
@@ -104,7 +104,7 @@ pub(crate) enum ProblemRun {
 }
 
 impl<'t> Interest<'t> {
-    /// The interest in what a problem shows on a target, or what it shows instead of a finding.
+    /// The interest in the finding that a problem shows on a target; or the answer, if the problem shows none.
     pub(super) fn new(
         target: &'t Target,
         problem: &Problem,
@@ -168,7 +168,7 @@ fn is_same(found: &Finding, wanted: &Finding) -> bool {
     is_kept(&found.symptom, wanted) && as_wanted.signature() == wanted.signature()
 }
 
-/// Whether a symptom is as good as the wanted one: the same as far as the signature has it, or seen more clearly.
+/// Whether a symptom is as good as the wanted one: the same as far as signatures tell, or a clearer one.
 fn is_kept(found: &Symptom, wanted: &Finding) -> bool {
     let is_clearer = matches!(
         (found, &wanted.symptom),
@@ -245,7 +245,7 @@ pub(crate) fn run(
     Ok(ProblemRun::Shown(Box::new(shown), tame))
 }
 
-/// What is suspect of a target's answer to a problem in which it shows nothing wrong, in words.
+/// The suspect elements of a target's answer that is not wrong, in words.
 pub(super) fn suspect(
     target: &Target,
     problem: &Problem,

@@ -1,7 +1,7 @@
-//! What tells a problem from others: its content, in 128 bits.
+//! A key that tells a problem from others: its content, hashed to 128 bits.
 //!
-//! Every candidate of a reduction is asked for its key, and most of its content are weights. So these enter
-//! as bytes, and only the rest of the model as text.
+//! A reduction asks every candidate for its key, and most of a candidate's content is weights. So the weights are
+//! hashed as bytes, and only the rest of the model as text.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use ops::{Graph, Model};
 
 use super::problem::Problem;
 
-/// Two hashes of one content; where both agree by chance, a candidate is taken for one that was tried.
+/// Two hashes of one content. If both agree by chance, a candidate is taken for one that was tried.
 pub(super) type Key = [u64; 2];
 
 /// What tells a problem from others.
@@ -30,7 +30,7 @@ pub(super) fn key(problem: &Problem) -> Key {
     hasher.0.map(|half| half.finish())
 }
 
-/// A model with variables in place of its constants, and these by graph (functions, then the main one) and
+/// A model with variables in place of its constants, and the constants by graph (functions, then the main graph) and
 /// node.
 fn apart(model: &Model) -> (Model, Vec<(usize, NodeId, Arc<Tensor>)>) {
     let mut model = model.clone();

@@ -14,9 +14,9 @@
 //! | `core` | the operators that are left, in words |
 //! | `scalar` | elements of tensors, and parts of tensors |
 //!
-//! A pass does not know what is interesting, and nothing else knows what is smaller in which way: the driver takes a
-//! pass's candidates, drops those that are not smaller in the one order of sizes, and asks whether the rest show the
-//! finding. Reducing a result once more goes on where the budget ended.
+//! A pass does not know which problems are interesting, and nothing but the passes knows how to make a problem smaller.
+//! The driver takes a pass's candidates, drops those that are not smaller in the one order of sizes, and asks whether
+//! the rest show the finding. Reducing a result once more goes on where the budget ended.
 
 mod aim;
 mod core;
@@ -63,7 +63,7 @@ use harness::target::Target;
 use interest::{Interest, Interesting};
 use size::Measure;
 
-/// What the name of a folder has behind that of the case which was reduced to what is in it.
+/// The suffix of the folder of a reduced case. The rest of the name is that of the original case's folder.
 pub const SUFFIX: &str = "-reduced";
 
 /// What a reduction did.
@@ -85,10 +85,10 @@ pub struct Reduced {
     pub signature: String,
     /// What the result shows, in words.
     pub detail: String,
-    /// Whether nothing the passes know makes it smaller; otherwise the budget ended first.
+    /// Whether no pass makes the case smaller. If not, the budget ended first.
     pub minimal: bool,
-    /// Whether a process that has run nothing else shows the result. If not, such a process does not show the
-    /// whole case either: the finding takes what earlier cases leave behind in a process.
+    /// Whether a new process shows the result. If not, it does not show the whole case either: the finding depends on
+    /// what earlier cases leave behind in a process.
     pub steady: bool,
     /// How many candidates were run.
     pub tries: u64,
@@ -105,7 +105,7 @@ pub enum ReduceError {
     /// The case has no inputs, or no reference.
     #[error("the case cannot be used: {0}")]
     Unusable(String),
-    /// What is given of its inputs is not about the case.
+    /// The given inputs do not belong to the case.
     #[error("{0}")]
     Given(String),
     /// There is nothing to reduce.
@@ -113,11 +113,11 @@ pub enum ReduceError {
     NoFinding {
         /// What each target showed instead, for each data set.
         showed: Vec<String>,
-        /// What showed the case's finding, as a command to be pasted names it, where that is a target that was not
+        /// The target that showed the case's finding, as a command to be pasted names it, if it is one that was not
         /// asked: the model that an engine has written.
         shown_by: Option<String>,
     },
-    /// There is nothing but what is right, and further off than good implementations are.
+    /// All answers are right, but further off than good implementations are.
     #[error(
         "there is no finding to reduce: on {target}, the outputs are right, and suspect ({why}); what is suspect is not reduced"
     )]
@@ -149,7 +149,7 @@ pub enum ReduceError {
 
 /// What to reduce, and how.
 pub struct Reduction<'a> {
-    /// Where the finding is looked for: the first target that shows one is reduced for.
+    /// The targets on which the finding is looked for. The first that shows one is reduced for.
     pub targets: &'a [Target],
     /// The seed for inputs of models that come without.
     pub seed: u64,

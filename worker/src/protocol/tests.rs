@@ -80,7 +80,7 @@ fn a_header_that_is_no_value_or_two_is_refused() {
 
 #[test]
 fn the_written_form_is_the_documented_one() {
-    let hello = frame(&Request::Hello { protocol: VERSION }, &[]).unwrap();
+    let hello = frame(&Request::Hello { protocol: VERSION, program: None }, &[]).unwrap();
     assert_eq!(hello, b"{\"type\":\"hello\",\"protocol\":1}\n");
     let later = br#"{"type":"panicked","id":3,"message":"boom","colour":"a field of a later version"}"#;
     let Reply::Panicked { id: 3, location, .. } = serde_json::from_slice(later).unwrap() else { panic!() };

@@ -1,4 +1,4 @@
-//! Which of the elements that are not zero each one is: where it goes, when those that are zero are left out.
+//! How many elements that are not zero come before each element: the place of the element once zeros are left out.
 
 use ir::DType;
 
