@@ -152,6 +152,11 @@ impl Evidence {
         shell::run(&self.folder, &self.on)
     }
 
+    /// The command that runs a copy of the case.
+    pub(crate) fn run_command_on(&self, copy: &Path) -> String {
+        shell::run(copy, &self.on)
+    }
+
     /// The command that looks for a smaller one.
     pub fn reduce_command(&self) -> String {
         shell::reduce(&self.folder, &self.on)

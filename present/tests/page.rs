@@ -192,6 +192,37 @@ fn an_issue_is_complete_and_names_are_no_markup_there() {
     assert!(python.contains("np.array([0.0, 1.0], dtype=np.float32).reshape([2])"), "{python}");
 }
 
+/// The campaign's identity, where the engine is a runner of the user's.
+fn of_a_runner() -> Identity {
+    let mut identity = identity();
+    identity.targets[0].engine = Some("cmd:./mine".to_owned());
+    identity
+}
+
+#[test]
+fn the_folder_of_an_issue_is_a_case_and_its_command_runs_that() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let text = format!(
+        "onnxsmith 1 opset 18\ngraph {{\n  %0: f32[100] = variable \"{NAME}\"\n  %1: f32[100] = Sign(%0)\n  return \"{OUTPUT}\" \
+         = %1\n}}\n"
+    );
+    let group = case_of(folder.path(), &text);
+    let evidence = Evidence::of(&group, folder.path(), &of_a_runner()).expect("the case is there");
+    assert!(evidence.is_of_a_runner());
+    let issue = Issue::new(&group, &evidence, "1.0");
+    issue.write(&folder.path().join("issues")).expect("it is written");
+    let written = folder.path().join("issues").join(&issue.name);
+    for file in ["test_data_set_0/input_0.pb", "test_data_set_0/output_0.pb", "bounds_set_0/bound_0.pb"] {
+        assert!(written.join(file).is_file(), "there is no {file}");
+    }
+    assert_eq!(onnx::CaseFolder::read(&written).expect("a case"), evidence.case);
+    let text = std::fs::read_to_string(written.join("issue.md")).expect("a text");
+    let command = format!("onnxsmith run {} --on 'cmd:./mine :all'", issue.name);
+    assert!(text.contains(&command), "{command} is not in {text}");
+    assert!(text.contains("100 elements, in `test_data_set_0`"), "{text}");
+    assert!(!text.contains("findings/"), "the campaign's folder is named: {text}");
+}
+
 /// An engine that gives two values one place shows on one output what is wrong with the other.
 #[test]
 fn of_a_fault_that_shows_on_an_output_of_another_branch_the_whole_model_is_shown() {
