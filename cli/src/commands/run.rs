@@ -34,6 +34,7 @@ pub(crate) fn run(common: Common, args: &Run) -> anyhow::Result<Exit> {
 }
 
 fn replayed(common: Common, args: &Run, junit: &JunitFile<'_>) -> anyhow::Result<Exit> {
+    let interrupts = Interrupts::at_once()?;
     let cases = triage::stored::find(&args.paths)?;
     if cases.is_empty() {
         bail!("there is no case folder and no .onnx or .onnxtxt file in {}", names(args));
@@ -44,7 +45,7 @@ fn replayed(common: Common, args: &Run, junit: &JunitFile<'_>) -> anyhow::Result
     let targets = targets(&args.on, &limits(args.patience.timeout, &cases))?;
     writable_folder("--out", args.out.as_deref())?;
     junit.check()?;
-    let interrupts = Interrupts::take("the cases under way are finished, and all that have run are told")?;
+    interrupts.keep("the cases under way are finished, and all that have run are told");
     let how = Replay {
         targets: &targets,
         jobs: jobs(args.at_once.jobs),
