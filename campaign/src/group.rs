@@ -169,8 +169,10 @@ fn place(shown: &Cluster, clusters: &[&Cluster]) -> String {
     if in_context { format!("{place} in context") } else { place.to_string() }
 }
 
+/// Whether an operator at fault shows it in its graph alone, as the signature says: also one that was found by reducing a case that
+/// nobody is blamed for.
 fn is_in_context(finding: &Finding) -> bool {
-    finding.culprit.as_ref().is_some_and(|culprit| !culprit.alone)
+    finding.culprit.as_ref().is_none_or(|culprit| !culprit.alone)
 }
 
 /// What an engine does, for a headline.
@@ -226,7 +228,7 @@ mod tests {
     use std::path::Path;
 
     use harness::validity::Validity;
-    use oracles::{Culprit, Verdict};
+    use oracles::{Core, Culprit, Verdict};
     use worker::Stage;
 
     use super::*;
@@ -272,6 +274,34 @@ mod tests {
         assert_eq!((group.example.detail.as_str(), group.known, group.count), ("seldom", None, 12));
         let known = Group::of(&[&all[0]]).expect("a group");
         assert_eq!(known.known.as_deref(), Some("here"));
+    }
+
+    #[test]
+    fn a_group_is_called_by_the_operator_that_its_signature_names() {
+        let title = |culprit: Option<Culprit>, operator: &str| {
+            let mut cluster = cluster("s", 1, None);
+            let core = Core::new(&[operator.to_owned()], &[], Symptom::WrongType);
+            cluster.example = Finding { culprit, core: Some(core), ..cluster.example };
+            let signature = cluster.example.signature().to_string();
+            (Group::of(&[&cluster]).expect("a group").title(), signature)
+        };
+        let told = |title: &str, signature: &str| (title.to_owned(), signature.to_owned());
+        for blamed in [Some(Culprit::in_context("Softmax", &[])), None] {
+            assert_eq!(
+                title(blamed, "Tanh"),
+                told(
+                    "engine: Tanh in context: wrong type or shape",
+                    "engine | Tanh bool dense in context | wrong type"
+                )
+            );
+        }
+        assert_eq!(
+            title(Some(Culprit::alone("Conv", &[])), "Conv(auto_pad=VALID)"),
+            told(
+                "engine: Conv: wrong type or shape",
+                "engine | Conv(auto_pad=VALID) bool dense | wrong type"
+            )
+        );
     }
 
     /// The whole case of the second has fewer nodes, and what follows from the fault is more frequent.

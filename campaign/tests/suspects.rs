@@ -218,6 +218,8 @@ fn suspects_are_counted_alike_by_threads_and_shards_and_each_first_case_is_saved
     let how =
         Reduction { targets: &targets, seed: 0, given: &UserInputs::default(), budget, stop: &|| false };
     let reduced = reduce(&at("whole").join(&saved.folder), &at("reduced"), &how, &mut |_| {});
+    let said = reduced.as_ref().err().map(ToString::to_string).unwrap_or_default();
+    assert!(said.contains("not known to be wrong") && !said.contains("outputs are right"), "{said}");
     let Err(ReduceError::Suspect { target, on, why }) = reduced else { panic!("{reduced:?}") };
     assert_eq!([target, on], ["loose:reference"; 2]);
     assert!(why.contains("suspect") && !at("reduced").exists(), "{why}");

@@ -235,6 +235,13 @@ pub(crate) struct Run {
     /// Compare with this absolute tolerance.
     #[arg(long, value_name = "X", value_parser = tolerance)]
     pub atol: Option<f64>,
+    /// A list of known findings (TOML), as for `fuzz`: where nothing else is wrong, the exit code is 0. What is wrong is reduced and
+    /// named for that.
+    #[arg(long, value_name = "FILE")]
+    pub known: Option<PathBuf>,
+    /// Exit with 1 where an answer is suspect, too: not known to be wrong, and further off than good implementations are.
+    #[arg(long)]
+    pub fail_on_suspect: bool,
     #[command(flatten)]
     pub at_once: CaseJobs,
     #[command(flatten)]

@@ -1,5 +1,5 @@
 //! What Ctrl-C and SIGTERM do: a command ends with what it has. The second time they end it at once, and its workers with it; what is
-//! stored is safe then too.
+//! stored is safe then too. While a command has nothing yet, the first time ends it at once.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -17,35 +17,46 @@ const ECHO: Duration = Duration::from_millis(500);
 /// Whether a signal came. A command asks for it once.
 pub(crate) struct Interrupts {
     stop: Arc<AtomicBool>,
-    kept: Arc<Mutex<&'static str>>,
+    /// What becomes of the command's work, once there is some.
+    kept: Arc<Mutex<Option<&'static str>>>,
+}
+
+/// Ends the program and its workers.
+fn end() -> ! {
+    worker::end_all();
+    std::process::exit(Exit::Interrupted.code().into());
 }
 
 impl Interrupts {
     /// From now on signals end the command early. `kept` says to the user what becomes of its work then.
     pub(crate) fn take(kept: &'static str) -> anyhow::Result<Self> {
-        let taken = Self { stop: Arc::default(), kept: Arc::new(Mutex::new(kept)) };
+        let taken = Self::at_once()?;
+        taken.keep(kept);
+        Ok(taken)
+    }
+
+    /// From now on a signal ends the command at once, as there is nothing to keep yet.
+    pub(crate) fn at_once() -> anyhow::Result<Self> {
+        let taken = Self { stop: Arc::default(), kept: Arc::default() };
         let (stop, kept) = (Arc::clone(&taken.stop), Arc::clone(&taken.kept));
         let mut first: Option<Instant> = None;
         ctrlc::set_handler(move || match first {
             None => {
                 first = Some(Instant::now());
                 stop.store(true, Ordering::Relaxed);
-                let kept = *kept.lock().unwrap_or_else(PoisonError::into_inner);
+                let Some(kept) = *kept.lock().unwrap_or_else(PoisonError::into_inner) else { end() };
                 screen::say(&format!("stopping: {kept}; once more stops at once"));
             }
             Some(first) if first.elapsed() < ECHO => {}
-            Some(_) => {
-                worker::end_all();
-                std::process::exit(Exit::Interrupted.code().into());
-            }
+            Some(_) => end(),
         })
         .context("signals cannot be handled")?;
         Ok(taken)
     }
 
-    /// From now on something else becomes of the work.
+    /// From now on this becomes of the work.
     pub(crate) fn keep(&self, kept: &'static str) {
-        *self.kept.lock().unwrap_or_else(PoisonError::into_inner) = kept;
+        *self.kept.lock().unwrap_or_else(PoisonError::into_inner) = Some(kept);
     }
 
     /// Whether a signal came.

@@ -170,3 +170,58 @@ fn entries_get_the_names_that_what_they_cover_has_now() {
     let json: serde_json::Value = serde_json::from_slice(&again.stdout).expect("one JSON object");
     assert_eq!(json["rewritten"], serde_json::json!([]));
 }
+
+/// rten's Sign takes 0 for a positive number.
+const SIGN_OF_ZERO: &str = "<ir_version: 10, opset_import: [\"\" : 21]>
+m (float[2] x) => (float[2] y) <float[2] zeros = {0, 0}> { y = Sign(zeros) }
+";
+
+/// A saved case, a case with outputs and a fixed tolerance, and a model without data, of which rten gets the same wrong.
+fn cases_of_sign(at: &Path) {
+    let finding = Path::new(env!("CARGO_MANIFEST_DIR")).join("../corpus/rten-0.27/sign-zero");
+    for place in ["cases/saved", "cases/fixed"] {
+        let shown = onnxsmith(at, &["show", &finding.display().to_string(), "--out", place]);
+        assert!(shown.status.success(), "{}", String::from_utf8_lossy(&shown.stderr));
+    }
+    for ours in ["case.json", "bounds_set_0"] {
+        let ours = at.join("cases/fixed").join(ours);
+        let removed = if ours.is_dir() { fs::remove_dir_all(&ours) } else { fs::remove_file(&ours) };
+        removed.or_else(|e| if ours.exists() { Err(e) } else { Ok(()) }).expect("it is removed");
+    }
+    fs::write(at.join("cases/m.onnxtxt"), SIGN_OF_ZERO).expect("a model");
+}
+
+#[test]
+fn a_run_in_which_nothing_but_what_is_known_is_wrong_ends_with_0() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = folder.path();
+    cases_of_sign(at);
+    let entry = |signature: &str| {
+        format!("[[known]]\nsignature = '{signature}'\nfinding = 'here'\nexpires = '2099-01-01'\n")
+    };
+    fs::write(at.join("sign.toml"), entry("rten | Sign *")).expect("a list");
+    fs::write(at.join("other.toml"), entry("rten | Relu *")).expect("a list");
+    let run = |more: &[&str]| {
+        let output = onnxsmith(at, &[&["run", "cases", "--on", "rten:all"], more].concat());
+        (output.status.code(), String::from_utf8_lossy(&output.stdout).into_owned())
+    };
+    assert_eq!(run(&[]).0, Some(1));
+    assert_eq!(run(&["--known", "other.toml"]).0, Some(1));
+
+    let (code, told) = run(&["--known", "sign.toml", "--junit", "junit.xml"]);
+    assert_eq!(code, Some(0), "{told}");
+    assert!(told.contains("\n3 of 3 wrong answers are known\n"), "{told}");
+    assert_eq!(told.matches("\n    known: here\n").count(), 3, "{told}");
+    let junit = fs::read_to_string(at.join("junit.xml")).expect("a file");
+    assert!(junit.contains("known: here") && !junit.contains("<failure"), "{junit}");
+
+    let (_, told) = run(&["--known", "sign.toml", "--json"]);
+    let json: serde_json::Value = serde_json::from_str(&told).expect("one JSON object");
+    assert_eq!((&json["known"], &json["not_passing"][2]["known"]), (&3.into(), &"here".into()), "{json}");
+    let (_, told) = run(&["--known", "other.toml", "--json"]);
+    let json: serde_json::Value = serde_json::from_str(&told).expect("one JSON object");
+    assert_eq!((&json["known"], &json["not_passing"][2]["known"]), (&0.into(), &serde_json::Value::Null));
+
+    let missing = onnxsmith(at, &["run", "cases", "--known", "missing.toml"]);
+    assert_eq!(missing.status.code(), Some(2));
+}

@@ -42,7 +42,7 @@ impl std::fmt::Display for Doubt {
         write!(
             f,
             "output `{output}`: {suspects} of {elements} elements are suspect; the furthest is element {index}: {got} where \
-             good implementations have {expected} ± {limit}, and ± {bound} is right"
+             good implementations have {expected} ± {limit}, and what is within ± {bound} is not known to be wrong"
         )
     }
 }

@@ -231,6 +231,12 @@ impl Core {
     pub fn lists_operators(&self) -> bool {
         self.nodes <= MOST_NAMED
     }
+
+    /// The operators that its name lists, without attributes; none where there are too many to list.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        let listed = self.operators.split(" + ").filter(|_| self.lists_operators());
+        listed.map(|operator| operator.split_once('(').map_or(operator, |(name, _)| name))
+    }
 }
 
 impl std::fmt::Display for Core {
@@ -366,6 +372,9 @@ mod tests {
     fn of_many_operators_their_number_is_told() {
         assert_eq!(core(&["Neg"; MOST_NAMED]).to_string(), "Neg + Neg + Neg + Neg f32 dense");
         assert_eq!(core(&["Neg"; MOST_NAMED + 1]).to_string(), "graph of 5 f32 dense");
+        let names = |core: Core| core.names().map(str::to_owned).collect::<Vec<_>>();
+        assert_eq!(names(core(&["Conv(auto_pad=VALID,group)", "Relu"])), ["Conv", "Relu"]);
+        assert!(names(core(&["Neg"; MOST_NAMED + 1])).is_empty());
     }
 
     #[test]

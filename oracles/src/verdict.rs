@@ -160,7 +160,7 @@ impl std::fmt::Display for Broken {
 /// Who is to blame for a finding.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum AtFault<'a> {
-    /// An operator, shown alone or within a graph.
+    /// An operator, shown alone or within a graph, without attributes.
     Operator(&'a str),
     /// Several operators together, none of which is wrong alone.
     Together(&'a str),
@@ -299,10 +299,14 @@ impl Finding {
         self.broken.as_ref().filter(|broken| broken.operator.is_some())
     }
 
-    /// Who is to blame, the operators that are left of the reduced case included.
+    /// Who is to blame, by what is left of the reduced case, as in the signature. What one operator is blamed for in the whole case
+    /// may be left of another.
     pub fn at_fault_when_reduced(&self) -> AtFault<'_> {
-        let together = self.core.as_ref().filter(|_| self.is_of_several());
-        together.map_or_else(|| self.at_fault(), |core| AtFault::Together(&core.operators))
+        match &self.core {
+            Some(core) if core.nodes > 1 => AtFault::Together(&core.operators),
+            Some(core) if core.nodes == 1 => AtFault::Operator(core.names().next().unwrap_or_default()),
+            Some(_) | None => self.at_fault(),
+        }
     }
 
     /// What makes this finding the same as another.
@@ -373,6 +377,25 @@ mod tests {
         }
         assert_eq!(kept(bug(Symptom::WrongType), "a warning").stderr, "");
         assert_eq!(Verdict::Pass.with_stderr("a warning"), Verdict::Pass);
+    }
+
+    /// What is off in the whole case may come from an operator before it, of which alone the case is left.
+    #[test]
+    fn what_one_operator_is_left_of_is_at_fault_whoever_is_blamed_in_the_whole_case() {
+        let core = |operators: &[&str]| {
+            let operators: Vec<String> = operators.iter().map(ToString::to_string).collect();
+            Core::new(&operators, &[], Symptom::WrongType)
+        };
+        let of = |culprit: Option<&str>, operators: &[&str]| Finding {
+            culprit: culprit.map(|name| Culprit::in_context(name, &[])),
+            core: Some(core(operators)),
+            ..kept(bug(Symptom::WrongType), "")
+        };
+        assert_eq!(of(Some("Softmax"), &["Tanh"]).at_fault_when_reduced(), AtFault::Operator("Tanh"));
+        assert_eq!(of(None, &["Conv(auto_pad=VALID)"]).at_fault_when_reduced(), AtFault::Operator("Conv"));
+        let together = of(Some("Softmax"), &["Add", "Exp"]);
+        assert_eq!(together.at_fault_when_reduced(), AtFault::Together("Add + Exp"));
+        assert_eq!(of(None, &[]).at_fault_when_reduced(), AtFault::Nobody);
     }
 
     #[test]

@@ -5,11 +5,13 @@
 
 use std::path::{Path, PathBuf};
 
-use ir::{DType, NodeKind, Tensor, cone};
+use ir::inline::inline;
+use ir::{DType, Node, NodeKind, Operation, Tensor, cone};
 use onnx::CaseFolder;
 use onnx::case::{Leeway, NamedDatum};
 use ops::Model;
 use oracles::Finding;
+use oracles::signature::is_form;
 
 use crate::shell;
 use campaign::group::Group;
@@ -29,8 +31,8 @@ pub struct Evidence {
     on: String,
     /// The case.
     pub case: CaseFolder,
-    /// Its model, or the part of it that the wrong output depends on; `None` if it is not valid, or more than this
-    /// program knows.
+    /// Its model, or the part of it that the wrong output depends on, where what is at fault is in that; `None` if it is not valid, or
+    /// more than this program knows.
     pub model: Option<Model>,
     /// The program that leads to the model, in ONNX's own syntax, where it says more: where it has a Loop, say. It is whole.
     pub program: Option<String>,
@@ -97,6 +99,7 @@ impl Evidence {
         let target = format!("{}:{}", finding.backend, finding.level);
         let on = harness::target::on(identity.engine(&group.backend), &finding.level);
         let part = model.as_ref().zip(finding.worst.as_ref()).and_then(|(m, w)| cone::only(m, &w.output));
+        let part = part.filter(|part| has_fault(part, &finding));
         let model = part.or(model);
         let zero_signs_count = about.zero_sign == Some(ZeroSign::Counts);
         Self { folder, target, on, case, model, program, zero_signs_count, finding }
@@ -149,6 +152,11 @@ impl Evidence {
         shell::run(&self.folder, &self.on)
     }
 
+    /// The command that runs a copy of the case.
+    pub(crate) fn run_command_on(&self, copy: &Path) -> String {
+        shell::run(copy, &self.on)
+    }
+
     /// The command that looks for a smaller one.
     pub fn reduce_command(&self) -> String {
         shell::reduce(&self.folder, &self.on)
@@ -160,6 +168,25 @@ fn read(case: &CaseFolder) -> Result<(Model, Option<String>), onnx::Error> {
     let program = case::program(&case.model)?;
     let trace = case::trace(&program, &case::known_inputs(case))?;
     Ok((trace.model, trace.is_specialised.then(|| program.to_text().to_string())))
+}
+
+/// Whether a part of a model has the operators at fault. An engine that gives two values one place may show on an output what another
+/// branch did.
+fn has_fault(part: &Model, finding: &Finding) -> bool {
+    let Some(graph) = inline(part) else { return false };
+    let here: Vec<&str> = graph.nodes.iter().filter_map(operator).collect();
+    let has = |name: &str| is_form(name) || here.contains(&name);
+    match (&finding.core, &finding.culprit) {
+        (Some(core), _) => here.len() >= core.nodes && core.names().all(has),
+        (None, Some(culprit)) => has(&culprit.operator),
+        (None, None) => true,
+    }
+}
+
+/// The operator of a node, if it is one.
+fn operator<O: Operation>(node: &Node<O>) -> Option<&str> {
+    let NodeKind::Operator(op) = &node.kind else { return None };
+    Some(op.name())
 }
 
 /// Where a saved case is, of a campaign's folder that may have been moved since.

@@ -26,13 +26,19 @@ const STEERING: &str = "\u{1b}[1m\u{202e}\u{7}";
 
 /// A case whose input and output have a name that is markup, with a finding on it.
 fn evil(folder: &Path) -> Group {
-    let name = NAME;
     let text = format!(
-        "onnxsmith 1 opset 18\ngraph {{\n  %0: f32[2] = variable \"{name}\"\n  %1: f32[2] = Sign(%0)\n  return \"{OUTPUT}\" = \
+        "onnxsmith 1 opset 18\ngraph {{\n  %0: f32[2] = variable \"{NAME}\"\n  %1: f32[2] = Sign(%0)\n  return \"{OUTPUT}\" = \
          %1\n}}\n"
     );
+    case_of(folder, &text)
+}
+
+/// The group of a finding on a case: an element of the output whose name is markup is off, and Sign is to blame.
+fn case_of(folder: &Path, text: &str) -> Group {
+    let name = NAME;
     let model: Model = text.parse().expect("it is a model");
-    let tensor = Tensor::from_f64_fn(&Type::new(DType::F32, [2]), |i| i as f64);
+    let ty = model.graph.variables().map(|(_, _, ty)| ty.clone()).next().expect("an input");
+    let tensor = Tensor::from_f64_fn(&ty, |i| i as f64);
     let inputs = [(name.to_owned(), tensor.clone())];
     let worst = Worst {
         output: OUTPUT.to_owned(),
@@ -68,7 +74,7 @@ fn evil(folder: &Path) -> Group {
         onnx: &case::export(&model).expect("it is ONNX"),
         inputs: &inputs,
         interface: ir::Interface::of(&model),
-        names: vec![OUTPUT.to_owned()],
+        names: model.graph.outputs.iter().map(|output| output.name.clone()).collect(),
         profile: &interp::Profile::TIGHT,
         outputs: &evaluation.outputs,
         findings: std::slice::from_ref(&finding),
@@ -184,6 +190,58 @@ fn an_issue_is_complete_and_names_are_no_markup_there() {
     let python = std::fs::read_to_string(written.join("reproduce.py")).expect("a program");
     assert!(python.contains("\nzero_signs_count = True\n"), "a careful implementation keeps them: {python}");
     assert!(python.contains("np.array([0.0, 1.0], dtype=np.float32).reshape([2])"), "{python}");
+}
+
+/// The campaign's identity, where the engine is a runner of the user's.
+fn of_a_runner() -> Identity {
+    let mut identity = identity();
+    identity.targets[0].engine = Some("cmd:./mine".to_owned());
+    identity
+}
+
+#[test]
+fn the_folder_of_an_issue_is_a_case_and_its_command_runs_that() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let text = format!(
+        "onnxsmith 1 opset 18\ngraph {{\n  %0: f32[100] = variable \"{NAME}\"\n  %1: f32[100] = Sign(%0)\n  return \"{OUTPUT}\" \
+         = %1\n}}\n"
+    );
+    let group = case_of(folder.path(), &text);
+    let evidence = Evidence::of(&group, folder.path(), &of_a_runner()).expect("the case is there");
+    assert!(evidence.is_of_a_runner());
+    let issue = Issue::new(&group, &evidence, "1.0");
+    issue.write(&folder.path().join("issues")).expect("it is written");
+    let written = folder.path().join("issues").join(&issue.name);
+    for file in ["test_data_set_0/input_0.pb", "test_data_set_0/output_0.pb", "bounds_set_0/bound_0.pb"] {
+        assert!(written.join(file).is_file(), "there is no {file}");
+    }
+    assert_eq!(onnx::CaseFolder::read(&written).expect("a case"), evidence.case);
+    let text = std::fs::read_to_string(written.join("issue.md")).expect("a text");
+    let command = format!("onnxsmith run {} --on 'cmd:./mine :all'", issue.name);
+    assert!(text.contains(&command), "{command} is not in {text}");
+    assert!(text.contains("100 elements, in `test_data_set_0`"), "{text}");
+    assert!(!text.contains("findings/"), "the campaign's folder is named: {text}");
+}
+
+/// An engine that gives two values one place shows on one output what is wrong with the other.
+#[test]
+fn of_a_fault_that_shows_on_an_output_of_another_branch_the_whole_model_is_shown() {
+    let text = |of_output: &str, of_other: &str| {
+        format!(
+            "onnxsmith 1 opset 18\ngraph {{\n  %0: f32[2] = variable \"{NAME}\"\n  %1: f32[2] = {of_output}(%0)\n  \
+             %2: f32[2] = {of_other}(%0)\n  return \"{OUTPUT}\" = %1, \"other\" = %2\n}}\n"
+        )
+    };
+    let shown = |text: &str| {
+        let folder = tempfile::tempdir().expect("a folder");
+        let group = case_of(folder.path(), text);
+        let evidence = Evidence::of(&group, folder.path(), &identity()).expect("the case is there");
+        evidence.model.expect("a model").to_string()
+    };
+    let all = shown(&text("Neg", "Sign"));
+    assert!(all.contains("Neg(") && all.contains("Sign("), "{all}");
+    let part = shown(&text("Sign", "Neg"));
+    assert!(part.contains("Sign(") && !part.contains("Neg("), "{part}");
 }
 
 #[test]

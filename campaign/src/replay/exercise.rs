@@ -11,12 +11,13 @@ use onnx::{Bytes, CaseFolder};
 use oracles::Tolerance;
 use triage::folder::{About, DERIVED};
 use triage::whole::NO_OUTPUTS;
+use worker::Run;
 
 use super::fixed::fixed;
 use super::judge::{Reference, References};
 use super::oracle_record::OracleResult;
 use super::result::{Grade, Judgement};
-use super::{Replay, named, written};
+use super::{Naming, Replay, named, written};
 use crate::late;
 
 /// One data set of a case.
@@ -75,7 +76,8 @@ impl Exercise<'_> {
             }
             _ => fixed(target, &ran.outcome, &set.inputs, &set.outputs, tolerance),
         };
-        let judged: Vec<Judgement> = how.oracles.differential.then(judged).into_iter().collect();
+        let judged = how.oracles.differential.then(|| self.named(target, &ran, judged()));
+        let judged: Vec<Judgement> = judged.into_iter().collect();
         // What an engine declares that it computes otherwise, another judge would call wrong.
         let is_unsupported = judged.iter().any(|judgement| judgement.grade == Grade::Unsupported);
         if let Some(out) = how.out.filter(|_| !is_unsupported) {
@@ -92,6 +94,15 @@ impl Exercise<'_> {
         let stream = Stream::new(how.seed).child("case").at(number as u64);
         let answers = reference.ask(how, target, &ran, stream).map_err(|e| Judgement::trouble(&e))?;
         Ok(Answer { judged, asked: answers.into_iter().map(OracleResult::of).collect(), is_late })
+    }
+
+    /// A judgement with the names of what is wrong, where every wrong answer gets some. Without a reference there are none.
+    fn named(&self, target: &Target, ran: &Run, judged: Judgement) -> Judgement {
+        let is_wanted = self.how.naming == Naming::Every && judged.grade.is_wrong();
+        match is_wanted.then(|| self.references.under(target.profile)) {
+            Some(Ok(reference)) => reference.name(target, ran, judged),
+            Some(Err(_)) | None => judged,
+        }
     }
 }
 

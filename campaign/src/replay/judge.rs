@@ -244,7 +244,11 @@ impl Reference {
 
     /// The judgement on a run, with the signatures under which a campaign reports what is wrong.
     pub(super) fn judge_and_name(&self, target: &Target, ran: &Run) -> Judgement {
-        let judged = self.judge(target, &ran.outcome);
+        self.name(target, ran, self.judge(target, &ran.outcome))
+    }
+
+    /// A judgement on a run, whoever gave it, with these signatures. What is right by the reference has none.
+    pub(super) fn name(&self, target: &Target, ran: &Run, judged: Judgement) -> Judgement {
         if !judged.grade.is_wrong() || !judged.signatures.is_empty() {
             return judged;
         }

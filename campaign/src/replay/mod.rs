@@ -6,6 +6,7 @@ mod given;
 pub(crate) mod judge;
 mod oracle_record;
 mod result;
+mod settle;
 mod written;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -23,9 +24,10 @@ pub use given::misfits;
 use given::{given_of, sizes_of_some};
 use judge::References;
 pub use oracle_record::OracleRecord;
-use oracle_record::OracleResult;
+use oracle_record::{OracleResult, as_saved, named_verdict};
 use result::Judgement;
 pub use result::{Counts, Drawn, Grade, Misdeclared, NotPassing, Replayed, Unjudged, Untried};
+pub use settle::{Naming, Settled, SuspectsCount};
 
 use crate::late;
 use harness::invalid::answer;
@@ -56,6 +58,8 @@ pub struct Replay<'a> {
     pub seed: u64,
     /// What is given of the inputs.
     pub given: UserInputs,
+    /// Which wrong answers get names.
+    pub naming: Naming,
     /// Who judges. Oracles besides the reference ask all their questions that apply.
     pub oracles: Oracles,
     /// Whether to end early. Cases that have been begun are finished.
@@ -72,6 +76,7 @@ impl<'a> Replay<'a> {
             tolerance: None,
             seed: 0,
             given: UserInputs::default(),
+            naming: Naming::OfCampaigns,
             oracles: Oracles::default(),
             stop: &|| false,
         }
@@ -288,17 +293,21 @@ impl ReplayedCase<'_> {
 
     /// The judgement that stands for the case on a target: the worst of its data sets and of what else is asked.
     fn worst(&self, target: &Target, judged: Vec<Judgement>) -> Judgement {
-        let asked = self.about.check.as_ref().and_then(|check| again(self.folder, check, target));
-        let all = judged.into_iter().chain(asked).max_by_key(|judgement| judgement.grade);
+        let asked = self.about.check.as_ref().and_then(|check| again(self.folder, self.about, check, target));
+        let all = judged.into_iter().chain(asked);
+        let all = match self.how.naming {
+            Naming::OfCampaigns => all.max_by_key(|judgement| judgement.grade),
+            Naming::Every => settle::all_named(all),
+        };
         let none = || Judgement::new(Grade::Undecidable, "no question that was asked has an answer");
         all.map_or_else(none, |judgement| judgement.with_time_of(target))
     }
 }
 
 /// The question that a case was saved for, once more; `None` where it is none to this target.
-fn again(folder: &CaseFolder, check: &Check, target: &Target) -> Option<Judgement> {
+fn again(folder: &CaseFolder, about: &About, check: &Check, target: &Target) -> Option<Judgement> {
     match oracle::replay(folder, check, target) {
-        Ok(judged) => Some(verdict(&judged)),
+        Ok(judged) => Some(as_saved(named_verdict(&judged), &judged, about)),
         Err(NoReplay::Inapplicable(_)) => None,
         Err(NoReplay::Worker(e)) => Some(Judgement::trouble(&e)),
         Err(NoReplay::Unusable(why)) => {
@@ -317,7 +326,7 @@ pub(crate) fn asked(folder: &CaseFolder, relaxed: &Relaxed, target: &Target) -> 
 }
 
 fn ask(folder: &CaseFolder, relaxed: &Relaxed, target: &Target) -> Judgement {
-    asked(folder, relaxed, target).map_or_else(|e| Judgement::trouble(&e), |judged| verdict(&judged))
+    asked(folder, relaxed, target).map_or_else(|e| Judgement::trouble(&e), |judged| named_verdict(&judged))
 }
 
 /// What it means that there are no inputs for a model that comes without. No backend was asked.

@@ -2,8 +2,9 @@
 
 use std::path::PathBuf;
 
-use oracles::{Check, Verdict};
+use oracles::{Check, Finding, Verdict};
 use serde::Serialize;
+use triage::folder::About;
 use triage::oracle::OracleAnswer;
 
 use super::result::{Grade, Judgement};
@@ -37,13 +38,7 @@ pub(super) struct OracleResult {
 
 impl OracleResult {
     pub(super) fn of(answer: OracleAnswer) -> Self {
-        let judgement = answer.verdict.map(|judged| Judgement {
-            signatures: match &judged {
-                Verdict::Bug(finding) => vec![finding.signature().to_string()],
-                Verdict::Pass | Verdict::Incomparable(_) => Vec::new(),
-            },
-            ..verdict(&judged)
-        });
+        let judgement = answer.verdict.map(|judged| named_verdict(&judged));
         Self { check: answer.check, judgement }
     }
 
@@ -67,5 +62,27 @@ impl OracleResult {
         let outcome = judgement.as_ref().map(|judgement| judgement.grade);
         let (why, signatures) = judgement.map(|j| (j.why, j.signatures)).unwrap_or_default();
         OracleRecord { case, backend, oracle, question, outcome, why, signatures }
+    }
+}
+
+/// The judgement of a verdict, by the name that its finding has.
+pub(super) fn named_verdict(judged: &Verdict) -> Judgement {
+    let signatures = match judged {
+        Verdict::Bug(finding) => vec![finding.signature().to_string()],
+        Verdict::Pass | Verdict::Incomparable(_) => Vec::new(),
+    };
+    Judgement { signatures, ..verdict(judged) }
+}
+
+/// The judgement of a question that a case was saved for, by the name of the finding that it was saved with, where that is of the same
+/// kind: a campaign has reduced it first.
+pub(super) fn as_saved(judgement: Judgement, judged: &Verdict, about: &About) -> Judgement {
+    let Verdict::Bug(now) = judged else { return judgement };
+    let is_same = |saved: &&Finding| {
+        (&saved.backend, &saved.check, saved.symptom.kind()) == (&now.backend, &now.check, now.symptom.kind())
+    };
+    match about.findings.iter().find(is_same) {
+        Some(saved) => Judgement { signatures: vec![saved.signature().to_string()], ..judgement },
+        None => judgement,
     }
 }

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::OracleRecord;
 use crate::junit::{TestCase, TestResult};
-use crate::late::{self, LateFaults};
+use crate::late::LateFaults;
 use harness::target::Target;
 use triage::NotRun;
 use triage::invent::DrawnInputs;
@@ -325,13 +325,6 @@ impl Replayed {
                 names_suspects,
             });
         }
-    }
-
-    /// Whether something is wrong: with an answer, or with a process that had run other cases. Where a signal ended the command, whoever
-    /// sent it may have ended processes too.
-    pub fn has_found(&self) -> bool {
-        let is_late = self.left_out == 0 && late::certain(&self.late_faults).next().is_some();
-        is_late || self.backends.values().any(Counts::failed)
     }
 
     /// The cases that cannot be used, and why; each once.

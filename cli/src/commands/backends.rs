@@ -16,6 +16,7 @@ use worker::Limits;
 use self::further::Further;
 use super::{jobs, probe, writable_file};
 use crate::args::{Backends, Common};
+use crate::interrupts::Interrupts;
 use crate::{destination, screen};
 use campaign::Exit;
 
@@ -52,6 +53,7 @@ fn find_out(common: Common, engine: &str, args: &Backends) -> anyhow::Result<Exi
     writable_file("--out", args.out.as_deref())?;
     // Whatever is drawn by default: a file may be used with any opset.
     let settings = Settings { opset: *ir::graph::OPSETS.end(), ..Settings::default() };
+    let _interrupts = Interrupts::at_once()?;
     let support = probe::support(common, engine, &settings, jobs(args.jobs), &args.patience.limits())?;
     let text = support.to_toml();
     match &args.out {

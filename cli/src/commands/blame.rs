@@ -19,13 +19,14 @@ use campaign::exit::SearchEnd;
 
 /// Judges each operator of a model on the operands that a backend itself has for it.
 pub(crate) fn run(common: Common, args: &Blame) -> anyhow::Result<Exit> {
+    let interrupts = Interrupts::at_once()?;
     let given = UserInputs { large: large(args.means.large), ..given(&args.given)? };
     let subject = Subject::read(&args.model, &given, common.seed)
         .with_context(|| format!("{} is not judged", args.model.display()))?;
     let limits = limits(args.timeout, std::slice::from_ref(&args.model));
     let bar = Progress::new(common, None, "judging");
     let targets = targets(&args.on, &limits)?;
-    let interrupts = Interrupts::take("the backend under way is finished, and all that were asked are told")?;
+    interrupts.keep("the backend under way is finished, and all that were asked are told");
     let mut all = Vec::new();
     for target in targets.iter().take_while(|_| !interrupts.came()) {
         bar.set_message(target.name());

@@ -27,6 +27,7 @@ pub(crate) fn run(common: Common, args: &Corpus) -> anyhow::Result<Exit> {
             "there is no folder {folder}; findings that are written up are in `corpus` of a checkout of onnxsmith: `onnxsmith corpus FOLDER`"
         );
     }
+    let interrupts = Interrupts::at_once()?;
     let (corpus, around) = read(&args.folder)?;
     let limits = args.patience.limits();
     let engines = corpus.engines.iter().map(|engine| engine.about.engine.as_str()).collect();
@@ -38,7 +39,7 @@ pub(crate) fn run(common: Common, args: &Corpus) -> anyhow::Result<Exit> {
         bail!("{} has no finding of an engine that can be run{}", args.folder.display(), why.concat());
     }
     let bar = Progress::new(common, Some(count as u64), "running");
-    let interrupts = Interrupts::take("the findings under way are finished, and all that have run are told")?;
+    interrupts.keep("the findings under way are finished, and all that have run are told");
     let stop = || interrupts.came();
     let all = revisit(&corpus, &around, &targets, jobs(args.jobs), &stop, &|| bar.inc(1));
     bar.finish_and_clear();

@@ -32,6 +32,7 @@ pub(crate) fn run(common: Common, args: &Gen) -> anyhow::Result<Exit> {
         bail!("there is no case behind the number {}", u64::MAX);
     }
     check_folder(common, args)?;
+    let interrupts = Interrupts::at_once()?;
     let support = engine
         .map(|name| probe::support(common, name, &settings, jobs, &args.patience.limits()))
         .transpose()?;
@@ -46,7 +47,7 @@ pub(crate) fn run(common: Common, args: &Gen) -> anyhow::Result<Exit> {
     if let Some(support) = &support {
         maker.settings = support.narrow(maker.settings);
     }
-    let interrupts = Interrupts::take("the cases under way are finished")?;
+    interrupts.keep("the cases under way are finished");
     let bar = Progress::new(common, Some(args.count), "generating");
     let before = CpuTime::now();
     let out = args.out.as_deref();

@@ -132,7 +132,7 @@ pub(super) fn support(
     }
     let target = target::open(name, limits)?.into_iter().next();
     let mut target = target.with_context(|| format!("{name} has no optimisation level"))?;
-    // Nothing is kept before it is done: a signal ends the program as it ends any.
+    // Nothing is kept before it is done: a signal ends the program at once.
     find_out(common, &mut target, settings, jobs, &|| false)?;
     Ok((*target.support).clone())
 }

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::bail;
 use campaign::replay::{
-    Drawn, Grade, Misdeclared, NotPassing, OracleRecord, Replay, Replayed, Unjudged, Untried, misfits, replay,
+    Drawn, Grade, Misdeclared, Naming, NotPassing, OracleRecord, Replay, Replayed, Settled, SuspectsCount,
+    Unjudged, Untried, misfits, replay,
 };
 use harness::Target;
 use oracles::Tolerance;
@@ -15,6 +16,7 @@ use triage::NotRun;
 use triage::invent::UserInputs;
 use triage::oracle::Oracles;
 
+use super::fuzz::known;
 use super::junit_file::JunitFile;
 use super::{flags, given, jobs, large, late_fault, late_faults, limits, targets, writable_folder};
 use crate::args::{Common, Inputs, Run};
@@ -32,16 +34,18 @@ pub(crate) fn run(common: Common, args: &Run) -> anyhow::Result<Exit> {
 }
 
 fn replayed(common: Common, args: &Run, junit: &JunitFile<'_>) -> anyhow::Result<Exit> {
+    let interrupts = Interrupts::at_once()?;
     let cases = triage::stored::find(&args.paths)?;
     if cases.is_empty() {
         bail!("there is no case folder and no .onnx or .onnxtxt file in {}", names(args));
     }
     let given = UserInputs { large: large(args.means.large), ..given(&args.given)? };
     about_these(&cases, &given)?;
+    let list = known(args.known.as_deref())?;
     let targets = targets(&args.on, &limits(args.patience.timeout, &cases))?;
     writable_folder("--out", args.out.as_deref())?;
     junit.check()?;
-    let interrupts = Interrupts::take("the cases under way are finished, and all that have run are told")?;
+    interrupts.keep("the cases under way are finished, and all that have run are told");
     let how = Replay {
         targets: &targets,
         jobs: jobs(args.at_once.jobs),
@@ -49,23 +53,30 @@ fn replayed(common: Common, args: &Run, junit: &JunitFile<'_>) -> anyhow::Result
         tolerance: tolerance(args),
         seed: common.seed,
         given,
+        naming: if args.known.is_some() { Naming::Every } else { Naming::OfCampaigns },
         oracles: Oracles::named(&args.oracles, &args.related.relations)?,
         stop: &|| interrupts.came(),
     };
     let bar = Progress::new(common, Some(cases.len() as u64), "running");
     let replayed = replay(&cases, &how, &|| bar.inc(1));
     bar.finish_and_clear();
+    let suspects = if args.fail_on_suspect { SuspectsCount::Fail } else { SuspectsCount::Pass };
+    let settled = replayed.settle(&list, suspects);
     let idle: Vec<&str> = replayed.nothing_compared().collect();
     if common.json {
-        let mut all = serde_json::to_value(&replayed)?;
-        all["nothing_compared"] = json!(idle);
-        screen::json(&all)?;
+        screen::json(&all_json(&replayed, &settled, &idle)?)?;
     } else {
-        let further = Further { targets: &targets, inputs: &args.given, common };
+        let further = Further {
+            targets: &targets,
+            inputs: &args.given,
+            common,
+            settled: &settled,
+            has_list: args.known.is_some(),
+        };
         screen::told(&summary(&replayed, &further))?;
     }
-    junit.write(&replayed.results)?;
-    let failed = replayed.has_found();
+    junit.write(&settled.results())?;
+    let failed = settled.has_found();
     match usable(&replayed) {
         // What is wrong counts before what could not be done.
         Err(why) if failed => screen::say(&format!("onnxsmith: {why}")),
@@ -83,6 +94,18 @@ fn replayed(common: Common, args: &Run, junit: &JunitFile<'_>) -> anyhow::Result
         screen::say(&format!("onnxsmith: nothing was compared on {}", idle.join(", ")));
     }
     Ok(if failed { Exit::Findings } else { Exit::Clean })
+}
+
+/// All that came of the cases, and what is known of it.
+fn all_json(replayed: &Replayed, settled: &Settled<'_>, idle: &[&str]) -> anyhow::Result<serde_json::Value> {
+    let mut all = serde_json::to_value(replayed)?;
+    for (number, answer) in replayed.not_passing.iter().enumerate() {
+        all["not_passing"][number]["known"] = json!(settled.known(answer));
+    }
+    all["nothing_compared"] = json!(idle);
+    all["known"] = json!(settled.counts().1);
+    all["late_known"] = json!(settled.late_known);
+    Ok(all)
 }
 
 /// Requires that what is given of inputs is about the cases, before any is run.
@@ -161,6 +184,10 @@ struct Further<'r> {
     /// What is given of the inputs.
     inputs: &'r Inputs,
     common: Common,
+    /// What is known of what does not pass.
+    settled: &'r Settled<'r>,
+    /// Whether there is a list that it could be known by.
+    has_list: bool,
 }
 
 impl Further<'_> {
@@ -172,9 +199,10 @@ impl Further<'_> {
 }
 
 /// What the backends made of one case. Backends of which the same is told stand together.
-fn alike(of_case: &[NotPassing]) -> Vec<(&NotPassing, Vec<&str>)> {
+fn alike<'c>(of_case: &'c [NotPassing], settled: &Settled<'_>) -> Vec<(&'c NotPassing, Vec<&'c str>)> {
     let mut all: Vec<(&NotPassing, Vec<&str>)> = Vec::new();
-    let told = |case: &NotPassing| (case.outcome, case.why.clone(), case.signatures.clone());
+    let known = |case: &NotPassing| settled.known(case).map(str::to_owned);
+    let told = |case: &NotPassing| (case.outcome, case.why.clone(), case.signatures.clone(), known(case));
     for case in of_case {
         match all.iter_mut().find(|(first, _)| told(first) == told(case)) {
             Some((_, backends)) => backends.push(&case.backend),
@@ -186,10 +214,11 @@ fn alike(of_case: &[NotPassing]) -> Vec<(&NotPassing, Vec<&str>)> {
 
 fn not_passing(of_case: &[NotPassing], further: &Further<'_>) -> String {
     let mut out = String::new();
-    for (not_passing, backends) in alike(of_case) {
+    for (not_passing, backends) in alike(of_case, further.settled) {
         let NotPassing { case, backend, outcome, why, signatures, .. } = not_passing;
         out += &format!("{} on {}: {}: {why}\n", case.display(), backends.join(", "), outcome.name());
         out.extend(signatures.iter().map(|signature| format!("    {signature}\n")));
+        out.extend(further.settled.known(not_passing).map(|place| format!("    known: {place}\n")));
         let is_off = matches!(outcome, Grade::Mismatch | Grade::Suspect);
         let command = (is_off && !not_passing.is_named()).then(|| further.blame(case, backend)).flatten();
         out.extend(command.map(|command| format!("    {command}\n")));
@@ -208,6 +237,10 @@ fn summary(replayed: &Replayed, further: &Further<'_>) -> String {
         out += &format!("{backend}: {}\n", counts.join(", "));
     }
     out += &late_faults(&replayed.late_faults);
+    if further.has_list {
+        let (wrong, known) = further.settled.counts();
+        out += &format!("{known} of {wrong} wrong answers are known\n");
+    }
     out += &numbered(further.targets);
     for of_case in replayed.not_passing.chunk_by(|one, other| one.case == other.case) {
         out += &not_passing(of_case, further);
@@ -230,7 +263,7 @@ fn summary(replayed: &Replayed, further: &Further<'_>) -> String {
     for Misdeclared { case, why } in &replayed.misdeclared {
         out += &format!("{}: run without the shapes that it declares: {why}\n", case.display());
     }
-    out + &late(replayed)
+    out + &late(replayed, further.settled)
 }
 
 /// Of how many models the inputs were made up.
@@ -244,14 +277,15 @@ fn made_up(replayed: &Replayed) -> String {
     }
 }
 
-/// What is wrong with processes that no case shows by itself, and how to go on.
-fn late(replayed: &Replayed) -> String {
+/// What is wrong with processes that no case shows by itself and no list has, and how to go on.
+fn late(replayed: &Replayed, settled: &Settled<'_>) -> String {
     let told = |late: LateFault<'_>| {
         let cases = replayed.late_cases.get(late.backend).into_iter().flatten();
         let cases: Vec<String> = cases.take(SHOWN).map(|case| case.display().to_string()).collect();
         late_fault(&late, &cases, "the same cases with --jobs 1 run in their order, in one process")
     };
-    certain(&replayed.late_faults).map(told).collect()
+    let is_new = |late: &LateFault<'_>| !settled.late_known.contains_key(&late.to_string());
+    certain(&replayed.late_faults).filter(is_new).map(told).collect()
 }
 
 /// Which command is which engine, where programs give the same name.

@@ -1,8 +1,9 @@
 //! A group of findings as an issue: Markdown ready to paste into a tracker, with programs that show the fault.
 //!
-//! Whoever reads it needs nothing of ours: the model is attached, and part of the programs where it is small; a Python
-//! program runs it on ONNX Runtime, to compare where another engine is wrong, and a Rust program on the engines that
-//! are Rust crates. Of a runner of the user's, `cmd:…`, the text has the command with which onnxsmith runs the case.
+//! Whoever reads it needs nothing of ours: the folder is a case folder, with the model and the data, and the model is part of
+//! the programs where it is small; a Python program runs it on ONNX Runtime, to compare where another engine is wrong, and a Rust
+//! program on the engines that are Rust crates. Of a runner of the user's, `cmd:…`, the text has the command with which onnxsmith
+//! runs the folder.
 
 mod python;
 mod rust;
@@ -10,6 +11,8 @@ mod rust;
 use std::io;
 use std::path::Path;
 
+use ir::Tensor;
+use onnx::CaseFolder;
 use oracles::{AtFault, Finding};
 
 use crate::evidence::{Evidence, elements};
@@ -24,14 +27,16 @@ pub struct Issue {
     pub name: String,
     /// The text.
     pub markdown: String,
-    /// The attachments, by name.
+    /// The case, which is attached.
+    pub case: CaseFolder,
+    /// The other attachments, by name.
     pub files: Vec<(&'static str, Vec<u8>)>,
 }
 
 /// The name of the text's file.
 const TEXT: &str = "issue.md";
-/// The name of the model's file.
-const MODEL: &str = "model.onnx";
+/// Where the inputs of an issue are.
+const DATA: &str = "test_data_set_0";
 /// Larger models are not part of programs.
 const SMALL_MODEL: usize = 3000;
 /// Tensors with more elements are not written out in the text.
@@ -43,18 +48,21 @@ impl Issue {
         // What a runner of the user's does, only that runner shows.
         let python = (!evidence.is_of_a_runner()).then(|| python::program(evidence));
         let rust = rust::program(evidence, version);
-        let markdown = markdown(group, evidence, version, python.as_deref(), rust.as_deref());
-        let mut files = vec![(MODEL, evidence.case.model.to_vec())];
+        let name = name(group);
+        let command = evidence.run_command_on(Path::new(&name));
+        let programs = Programs { python: python.as_deref(), rust: rust.as_deref(), command: &command };
+        let markdown = markdown(group, evidence, version, &programs);
+        let mut files = Vec::new();
         let of_python = if python::is_of_its_engine(evidence) { "reproduce.py" } else { "compare.py" };
         files.extend(python.map(|program| (of_python, program.into_bytes())));
         files.extend(rust.map(|program| ("reproduce.rs", program.into_bytes())));
-        Self { name: name(group), markdown, files }
+        Self { name, markdown, case: evidence.case.clone(), files }
     }
 
     /// Writes the issue to a folder of its own in that folder.
     pub fn write(&self, folder: &Path) -> io::Result<()> {
         let folder = folder.join(&self.name);
-        std::fs::create_dir_all(&folder)?;
+        self.case.write(&folder).map_err(io::Error::other)?;
         std::fs::write(folder.join(TEXT), &self.markdown)?;
         self.files.iter().try_for_each(|(name, content)| std::fs::write(folder.join(name), content))
     }
@@ -70,13 +78,15 @@ fn name(group: &Group) -> String {
     format!("{}-{:04x}", words.join("-"), hash & 0xffff)
 }
 
-fn markdown(
-    group: &Group,
-    evidence: &Evidence,
-    version: &str,
-    python: Option<&str>,
-    rust: Option<&str>,
-) -> String {
+/// What shows the fault.
+struct Programs<'a> {
+    python: Option<&'a str>,
+    rust: Option<&'a str>,
+    /// The command of ours.
+    command: &'a str,
+}
+
+fn markdown(group: &Group, evidence: &Evidence, version: &str, programs: &Programs<'_>) -> String {
     let finding = &evidence.finding;
     let mut text = format!("# {}\n\n", Outside(&group.title()).markdown());
     text += &format!("{}\n\n", Outside(&finding.detail).markdown());
@@ -97,20 +107,33 @@ fn markdown(
     text += &form(finding);
     text += &others(group);
     text += &model(evidence);
-    let mut inputs = evidence.telling_inputs().peekable();
-    if inputs.peek().is_some() {
-        text += "\n## Inputs\n\n";
+    text += &inputs(evidence);
+    text += &reproduce(evidence, programs);
+    let stderr = Outside(&finding.stderr).lines();
+    if !stderr.is_empty() {
+        text += &format!("\n## Standard error\n\n{}", Outside(&stderr).fenced("text"));
     }
-    for (name, tensor) in inputs {
+    text
+}
+
+/// The inputs with their values, where these are few.
+fn inputs(evidence: &Evidence) -> String {
+    let line = |(name, tensor): (&str, &Tensor)| {
         let values = match tensor.len() {
             0 => "no elements".to_owned(),
-            all if all > SMALL_TENSOR && python.is_some() => format!("{all} elements, in the program"),
-            all if all > SMALL_TENSOR => format!("{all} elements, in the case folder"),
+            all if all > SMALL_TENSOR => format!("{all} elements, in {}", Outside(DATA).code()),
             _ => elements(tensor, SMALL_TENSOR).join(", "),
         };
-        text += &format!("- {} ({}): {values}\n", Outside(name).code(), tensor.ty());
-    }
-    text += "\n## Reproduce\n\n";
+        format!("- {} ({}): {values}\n", Outside(name).code(), tensor.ty())
+    };
+    let lines: String = evidence.telling_inputs().map(line).collect();
+    if lines.is_empty() { lines } else { format!("\n## Inputs\n\n{lines}") }
+}
+
+/// How to see the fault.
+fn reproduce(evidence: &Evidence, programs: &Programs<'_>) -> String {
+    let Programs { python, rust, command } = *programs;
+    let mut text = "\n## Reproduce\n\n".to_owned();
     if let Some(rust) = rust {
         text += &format!("With the crate:\n\n{}\n", Outside(rust).fenced("rust"));
     }
@@ -122,13 +145,9 @@ fn markdown(
         };
         text += &format!("{what}:\n\n{}\n", Outside(python).fenced("python"));
     }
-    text +=
-        &format!("With onnxsmith and the case folder:\n\n{}", Outside(&evidence.run_command()).fenced("sh"));
-    let stderr = Outside(&finding.stderr).lines();
-    if !stderr.is_empty() {
-        text += &format!("\n## Standard error\n\n{}", Outside(&stderr).fenced("text"));
-    }
-    text
+    let what = "With onnxsmith and the folder of this text, which is a case";
+    let runner = if evidence.is_of_a_runner() { ", where the runner is" } else { "" };
+    text + &format!("{what}{runner}:\n\n{}", Outside(command).fenced("sh"))
 }
 
 /// What the form is that a finding is named after, if it is named after one.

@@ -5,11 +5,11 @@ use std::fmt::Write as _;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use ir::{DType, Tensor};
-use onnx::case::Leeway;
+use onnx::case::{Leeway, MODEL};
 use oracles::signature::Symptom;
 use oracles::verdict::Worst;
 
-use super::{MODEL, SMALL_MODEL, SMALL_TENSOR, headline};
+use super::{SMALL_MODEL, SMALL_TENSOR, headline};
 use crate::evidence::{Evidence, elements};
 
 /// Whether the program runs the engine that the finding is of: then it reproduces the fault, and else it is there to compare.

@@ -6,8 +6,9 @@ use std::fmt::Write as _;
 
 use ir::{DType, DTypes, Tensor};
 
-use super::{MODEL, SMALL_MODEL, headline};
+use super::{SMALL_MODEL, headline};
 use crate::evidence::Evidence;
+use onnx::case::MODEL;
 
 /// The program; `None` for engines that are no crates, and for inputs that the engine has no type for.
 pub(super) fn program(evidence: &Evidence, version: &str) -> Option<String> {

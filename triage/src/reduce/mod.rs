@@ -119,7 +119,7 @@ pub enum ReduceError {
     },
     /// All answers are right, but further off than good implementations are.
     #[error(
-        "there is no finding to reduce: on {target}, the outputs are right, and suspect ({why}); what is suspect is not reduced"
+        "there is no finding to reduce: on {target}, the outputs are not known to be wrong, and suspect ({why}); what is suspect is not reduced"
     )]
     Suspect {
         /// The target.
