@@ -124,11 +124,11 @@ impl Turns {
         self.all().map(|turn| turn.since()).max().unwrap_or(*ir::graph::OPSETS.start())
     }
 
-    /// Those that the settings have in their opset.
+    /// Those that the settings have in an opset.
     #[must_use]
-    pub fn within(self, settings: &Settings, policy: &dyn Policy) -> Self {
+    pub fn within(self, settings: &Settings, opset: u32, policy: &dyn Policy) -> Self {
         let is_there = |turn: &Turn| {
-            in_use(turn.spec, settings, policy, settings.opset)
+            in_use(turn.spec, settings, policy, opset)
                 .is_some_and(|[takes, gives]| takes.contains(turn.takes) && gives.contains(turn.gives))
         };
         let within = |turns: Vec<Turn>| turns.into_iter().filter(is_there).collect();
@@ -224,7 +224,7 @@ mod tests {
         let with_a_bit_cast = due.filter(|due| due.usual.iter().any(|turn| turn.spec.name == "BitCast"));
         for due in with_a_bit_cast.take(5) {
             assert!(due.since() >= 26);
-            let within = |opset| due.clone().within(&Settings { opset, ..settings.clone() }, &Weights);
+            let within = |opset| due.clone().within(&settings, opset, &Weights);
             assert_eq!(within(settings.opset), due);
             assert!(within(25).usual.iter().all(|turn| turn.spec.name == "Abs"), "{due:?}");
         }

@@ -124,7 +124,13 @@ impl Maker<'_> {
     pub fn make_from(&self, index: u64, settings: &Settings, stream: Stream) -> Result<Case, CaseError> {
         let case = self.flat(index, settings, stream)?;
         // What has no values yet leads nowhere.
-        if self.values == Values::None { Ok(case) } else { written(case, settings, stream.child(FORMS)) }
+        let is_bare = self.values == Values::None;
+        let case = if is_bare { case } else { written(case, settings, stream.child(FORMS))? };
+        // A program has its bytes already.
+        if case.program.is_some() {
+            return Ok(case);
+        }
+        Ok(Case { onnx: encode(&case.model, index)?, ..case })
     }
 
     /// The valid case that a stream gives, before it is written as a program.
@@ -173,7 +179,7 @@ impl Maker<'_> {
             && !due.may_be_narrow()
             && let Some(former) = forms::former::draw(&settings, stream.child("former"), stream.child(FORMS))
         {
-            let due = due.within(&former, self.policy);
+            let due = due.within(&former, former.opset, self.policy);
             return self.sized(former.with_turns(due), stream, draw);
         }
         let mut opsets = settings.opsets();
@@ -188,7 +194,7 @@ impl Maker<'_> {
             settings.opset =
                 among.choose(&mut stream.child("opset").rng()).copied().unwrap_or(settings.opset);
         }
-        let due = due.within(&Settings { opset: settings.opset, ..asked.clone() }, self.policy);
+        let due = due.within(asked, settings.opset, self.policy);
         self.sized(settings.with_turns(due), stream, draw)
     }
 
@@ -225,7 +231,6 @@ impl Maker<'_> {
         if self.values != Values::None {
             case = Self::fill(case, &generated.constants, self.values, stream.child("values"))?;
         }
-        case.onnx = encode(&case.model, index)?;
         // A drawn model has few nodes.
         case.footprint = Footprint::of(&case.model).unwrap_or_default();
         Ok(case)
