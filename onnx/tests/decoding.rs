@@ -1,5 +1,6 @@
 //! What language models decode with, written out, is what its text says.
 
+use interp::{Profile, Taps, evaluate};
 use ir::{DType, Tensor, Type};
 use onnxsmith_onnx::Error;
 use onnxsmith_onnx::import::{Imported, Options, specialise};
@@ -170,4 +171,26 @@ fn queries_share_a_state_that_goes_on() {
     let useless =
         "y, t = LinearAttention<q_num_heads = 2, kv_num_heads = 1, update_rule = \"linear\">(q, k, v, s, k)";
     assert!(why(inputs, useless).contains("no use for it"));
+}
+
+/// "May be implemented using chunk-parallel algorithms": by sums of decays, which are larger than each and are rounded.
+#[test]
+fn decays_may_be_differences_of_their_sums() {
+    let inputs = "float[1, 3, 1] q, float[1, 3, 1] k, float[1, 3, 1] v, float[1, 3, 1] g";
+    let node = "y, s = LinearAttention<q_num_heads = 1, kv_num_heads = 1, scale = 1.0, update_rule = \"gated\">(q, k, v, , g)";
+    let model = read(inputs, node).expect("it is read").model;
+    let reals = |numbers: [f64; 3]| Tensor::from_f64_fn(&Type::new(DType::F32, [1, 3, 1]), |i| numbers[i]);
+    let decays = [-0.3f32, -100.0, -0.7];
+    let y = |decays: [f32; 3]| {
+        let operands = [[1.0; 3], [1.0; 3], [1.0, 1.0, 0.0], decays.map(f64::from)].map(reals);
+        let evaluated = evaluate(&model, &operands, &Profile::DECLARED, Taps::Outputs).expect("values");
+        (evaluated.outputs[0].tensor.to_f64s()[2], evaluated.outputs[0].error_at(2))
+    };
+    let (value, error) = y(decays);
+    let sums = [decays[0] + decays[1], decays[0] + decays[1] + decays[2]];
+    let by_sums = f64::from(sums[1] - sums[0]).exp();
+    assert!((by_sums - value).abs() > 1e-6 && (by_sums - value).abs() <= error && error < 1e-4, "{error:e}");
+    // No such algorithm is right behind a decay of −∞.
+    let (value, error) = y([-0.3, f32::NEG_INFINITY, -0.7]);
+    assert!(error < 1e-5 && (value - (-0.7f64).exp()).abs() < 1e-6, "{value} ± {error:e}");
 }

@@ -81,10 +81,15 @@ pub(super) fn attention<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>
         None => usual_scale(walk, sizes.key)?,
     };
     let mut read = Vec::with_capacity(sizes.steps as usize);
+    let mut faded = None;
     for t in 0..sizes.steps {
         let mut outputs = Vec::with_capacity(5);
         for (i, part) in parts.iter().enumerate() {
             outputs.push(part.map(|part| of_step(walk, i, part, t, sizes)).transpose()?);
+        }
+        if let Some(decay) = outputs[3] {
+            let (decay, all) = in_chunks(walk, decay, faded)?;
+            (outputs[3], faded) = (Some(decay), Some(all));
         }
         let step = [there(&outputs, 0)?, there(&outputs, 1)?, there(&outputs, 2)?];
         state = updated(walk, state, step, [outputs[3], outputs[4]], sizes)?;
@@ -98,6 +103,18 @@ pub(super) fn attention<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>
     let y = walk.joined(&read, 1)?;
     let (y, state) = (walk.cast(y, dtype)?, walk.cast(state, state_dtype)?);
     bind(walk, source.node, vec![Bound::Tensor(y), Bound::Tensor(state)])
+}
+
+/// The decay of a step, and the sum of all up to it. The recurrence "may be implemented using chunk-parallel algorithms", says the
+/// text: these take the difference of two such sums for the decay, which has their rounding. Where that is no number, as
+/// after a decay of −∞, no such algorithm is right.
+fn in_chunks(walk: &mut Walk<'_, '_>, decay: Value, before: Option<Value>) -> Result<(Value, Value), Error> {
+    let Some(before) = before else { return Ok((decay, decay)) };
+    let all = walk.op("Add", &[before, decay])?;
+    let apart = walk.op("Sub", &[all, before])?;
+    let is_none = walk.op("IsNaN", &[apart])?;
+    let apart = walk.op("Where", &[is_none, decay, apart])?;
+    Ok((walk.either(decay, apart)?, all))
 }
 
 /// The state after a step.
