@@ -140,6 +140,13 @@ impl Bounds {
             settings.operators.clear();
         }
         let (least, free) = (settings.budget.peak.least, memory::available());
+        let total = settings.budget.total.most;
+        if least > total {
+            bail!(
+                "models that have {least} bytes in memory at one time take as much in all at least, and may take {total}: --memory and \
+                 --max-total contradict each other"
+            );
+        }
         if least.saturating_mul(HELD) > free {
             bail!(
                 "models of {least} bytes are too large for this machine: of its memory {free} bytes are free, and a model takes some \

@@ -171,6 +171,16 @@ fn entries_get_the_names_that_what_they_cover_has_now() {
     assert_eq!(json["rewritten"], serde_json::json!([]));
 }
 
+/// A list has the name that a runner gives itself.
+#[test]
+fn migrating_a_list_about_a_runner_says_how_to_name_it() {
+    let folder = tempfile::tempdir().expect("a folder");
+    fs::write(folder.path().join("known.toml"), FORMER.replace("rten", "mine")).expect("a list");
+    let migrated = onnxsmith(folder.path(), &["known", "migrate"]);
+    let said = String::from_utf8_lossy(&migrated.stderr).into_owned();
+    assert!(said.contains("if it is a runner of yours, --on 'cmd:…' says how it is started"), "{said}");
+}
+
 /// rten's Sign takes 0 for a positive number.
 const SIGN_OF_ZERO: &str = "<ir_version: 10, opset_import: [\"\" : 21]>
 m (float[2] x) => (float[2] y) <float[2] zeros = {0, 0}> { y = Sign(zeros) }

@@ -19,10 +19,14 @@ m (float[batch, 3] x, float[?, 3] z, int64[2] shape) => (float[rows, columns] y)
 
 /// The shape [-1, 1] as NumPy saves it.
 fn shape() -> Vec<u8> {
-    let header = "{'descr': '<i8', 'fortran_order': False, 'shape': (2,), }\n";
+    array("<i8", &[-1i64, 1].map(i64::to_le_bytes).concat())
+}
+
+/// Two elements as NumPy saves them.
+fn array(dtype: &str, elements: &[u8]) -> Vec<u8> {
+    let header = format!("{{'descr': '{dtype}', 'fortran_order': False, 'shape': (2,), }}\n");
     let length = (header.len() as u16).to_le_bytes();
-    let numbers = [-1i64, 1].map(i64::to_le_bytes).concat();
-    [b"\x93NUMPY\x01\x00", &length[..], header.as_bytes(), &numbers].concat()
+    [b"\x93NUMPY\x01\x00", &length[..], header.as_bytes(), elements].concat()
 }
 
 fn run(folder: &Path, more: &[&str]) -> (Option<i32>, String) {
@@ -111,11 +115,13 @@ fn what_is_not_of_the_model_is_told_with_what_is() {
     let at = folder.path();
     fs::write(at.join("m.onnxtxt"), MODEL).expect("a model");
     fs::write(at.join("shape.npy"), shape()).expect("a shape");
+    fs::write(at.join("strings.npy"), array("<U1", &[b'a', 0, 0, 0, b'b', 0, 0, 0])).expect("an array");
     // A TensorProto of one string, "ab".
     fs::write(at.join("strings.pb"), [0x08, 0x01, 0x10, 0x08, 0x32, 0x02, b'a', b'b']).expect("a tensor");
     for (more, parts) in [
         (&["--dim", "bath=4"][..], ["no open size `bath`", "batch, z[0]"]),
         (&["--input", "size=shape.npy"], ["no input `size`", "x, z, shape"]),
+        (&["--input", "shape=strings.npy"], ["no numbers of ONNX", "a `.pb` gives"]),
         (&["--input", "y=strings.pb"], ["no input `y`", "x, z, shape"]),
         (&["--input", "shape=arrays.npz"], ["an .npz holds several arrays", "--input shape=FILE.npy"]),
         (&["--input", "shape=none.npy"], ["none.npy", "No such file"]),

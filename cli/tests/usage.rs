@@ -92,6 +92,10 @@ fn wrong_usage_exits_with_2_and_names_the_thing() {
         (&["gen", "--nodes", "0"], &["--nodes", "5..30"]),
         (&["gen", "--nodes", "9..3"], &["9..3", "5..30"]),
         (&["gen", "--flops", "1e6"], &["1e6", "1e6..1e9"]),
+        (
+            &["gen", "--memory", "1e6..2e6", "--max-total", "1000"],
+            &["1000000 bytes", "1000:", "--memory and --max-total contradict each other"],
+        ),
         (&["gen", "--flops", "1K..2K", "--max-flops", "3K"], &["--flops", "--max-flops"]),
         (&["gen", "--ops", "Conv:f33"], &["f33", "f16"]),
         (&["gen", "--ops", "Upsample"], &["`Upsample` is read in models, and cannot be asked for"]),
@@ -157,7 +161,11 @@ fn wrong_usage_exits_with_2_and_names_the_thing() {
 #[test]
 fn what_a_flag_cannot_take_is_told_with_the_flag() {
     let folder = folder();
-    let rows: [(&[&str], &[&str]); 4] = [
+    let rows: [(&[&str], &[&str]); 5] = [
+        (
+            &["known", "accept", "campaign", "--list", "good"],
+            &["good", "it is no file", "--list takes a list"],
+        ),
         (&["run", "good", "--junit", "-"], &["--junit takes a file", "/dev/stdout"]),
         (&["fuzz", "--known", "absent.toml"], &["--known", "absent.toml", "No such file"]),
         (&["corpus"], &["no folder corpus", "a checkout"]),
@@ -175,6 +183,22 @@ fn what_a_flag_cannot_take_is_told_with_the_flag() {
         }
     }
     assert!(!folder.path().join("-").exists(), "a file is called -");
+}
+
+#[cfg(unix)]
+#[test]
+fn what_has_no_end_is_no_list() {
+    let folder = folder();
+    let rows: [(&[&str], &str); 3] = [
+        (&["known", "accept", "campaign", "--list", "/dev/full"], "it is no file"),
+        (&["known", "migrate", "--list", "/dev/zero"], "it is no file"),
+        (&["run", "good", "--known", "/dev/zero"], "it has more than"),
+    ];
+    for (args, wanted) in rows {
+        let output = onnxsmith(folder.path(), args);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.code() == Some(2) && said.contains(wanted), "{args:?}: {said}");
+    }
 }
 
 #[test]

@@ -88,6 +88,14 @@ pub enum NoInputs {
         /// Why not.
         why: onnx::Error,
     },
+    /// No value is made up for an input of which not even the rank is said.
+    #[error("{why}; --input {input}=FILE gives it")]
+    NotMadeUp {
+        /// Why the model cannot be read without.
+        why: onnx::Error,
+        /// The input.
+        input: String,
+    },
     /// The user gives something that is not about this model.
     #[error("{0}")]
     NotOfModel(String),
@@ -166,6 +174,24 @@ fn invented(
     }
 }
 
+/// The reason why there are no inputs, with the input without a rank that it is about, if it is about one.
+fn not_made_up(why: NoInputs, inputs: &[InputType]) -> NoInputs {
+    let is_about = |error: &onnx::Error, input: &InputType| {
+        let named = format!("input `{}`", input.name);
+        matches!(error, onnx::Error::Unsupported { what, .. } if what.starts_with(&named))
+    };
+    let missed =
+        |error: &onnx::Error| inputs.iter().find(|input| input.sizes.is_none() && is_about(error, input));
+    match why {
+        NoInputs::Model(why) | NoInputs::Values { why } | NoInputs::Sizes { why, .. }
+            if let Some(input) = missed(&why) =>
+        {
+            NoInputs::NotMadeUp { input: input.name.clone(), why }
+        }
+        other => other,
+    }
+}
+
 fn of_program(program: &Program, given: &UserInputs, seed: u64, dear: Dear) -> Result<Invented, NoInputs> {
     let stream = Stream::new(seed).child("run");
     let inputs = import::inputs(program)?;
@@ -176,7 +202,9 @@ fn of_program(program: &Program, given: &UserInputs, seed: u64, dear: Dear) -> R
     let undrawn = if open.is_empty() { case::trace(program, &given.inputs).ok() } else { None };
     let (imported, known, sizes) = match undrawn {
         Some(imported) => (imported, given.inputs.clone(), BTreeMap::new()),
-        None => sizes::draw(program, &inputs, &open, given, stream)?,
+        None => {
+            sizes::draw(program, &inputs, &open, given, stream).map_err(|why| not_made_up(why, &inputs))?
+        }
     };
     let model = &imported.model;
     let set = match reference::affordable(model) {
@@ -387,6 +415,13 @@ mod tests {
         let why = invented("(float[2] s) => (y) { y = Neg(s) }", &of(vec![Datum::Optional(None)]));
         let why = why.expect_err("no tensor").to_string();
         assert!(why.contains("declared as tensor") && why.contains("it has segments"), "{why}");
+    }
+
+    #[test]
+    fn where_a_rank_is_not_said_it_is_said_how_to_give_the_value() {
+        let model = "(float[2] a, float[] x) => (y) { y = Neg(x) }";
+        let why = invented(model, &UserInputs::default()).expect_err("no value").to_string();
+        assert!(why.contains("unknown rank") && why.ends_with("; --input x=FILE gives it"), "{why}");
     }
 
     #[test]

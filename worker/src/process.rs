@@ -272,8 +272,9 @@ fn check(reply: &Reply, outputs: &[(String, Datum)], expected: u64, case: &Case)
     let names = || outputs.iter().map(|(name, _)| name);
     let mut wanted = case.outputs.iter().map(|wanted| &wanted.name);
     if matches!(reply, Reply::Ok { .. }) && !names().all(|name| wanted.any(|wanted| wanted == name)) {
+        let asked: Vec<&String> = case.outputs.iter().map(|wanted| &wanted.name).collect();
         return Err(FrameError::Malformed(format!(
-            "it answers with outputs {:?}",
+            "it answers with outputs {:?}, and some of these in this order were asked for: {asked:?}",
             names().collect::<Vec<_>>()
         )));
     }

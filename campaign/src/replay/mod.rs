@@ -338,7 +338,9 @@ fn without_inputs(why: &NoInputs) -> Judgement {
             Judgement::new(Grade::NoReference, format!("onnxsmith lacks it: {why}"))
         }
         NoInputs::Sizes { .. } | NoInputs::NotOfModel(_) => Judgement::new(Grade::Broken, why.to_string()),
-        NoInputs::Values { .. } => Judgement::new(Grade::NoReference, why.to_string()),
+        NoInputs::Values { .. } | NoInputs::NotMadeUp { .. } => {
+            Judgement::new(Grade::NoReference, why.to_string())
+        }
         NoInputs::TooDear(why) => Judgement::new(Grade::NoReference, why.clone()),
         NoInputs::Search(e) => Judgement::new(Grade::Broken, e.to_string()),
     }

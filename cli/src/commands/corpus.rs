@@ -9,6 +9,7 @@ use campaign::Exit;
 use campaign::corpus::{Revisited, Standing, findings, revisit};
 use campaign::exit::SearchEnd;
 use harness::Target;
+use harness::target::OpenError;
 use serde_json::json;
 use triage::known::{self, ENGINE};
 use worker::Limits;
@@ -98,11 +99,23 @@ pub(super) fn open(engines: &BTreeSet<&str>, on: &[String], limits: &Limits) -> 
         match targets(&[engine.to_owned()], limits) {
             Ok(levels) => opened.targets.extend(levels),
             Err(e) => {
-                opened.not_opened.insert(engine.to_owned(), format!("{e:#}"));
+                opened.not_opened.insert(engine.to_owned(), not_there(engine, &e));
             }
         }
     }
     Ok(opened)
+}
+
+/// Why an engine is not there. A list has the name that a runner gives itself, and not its command.
+fn not_there(engine: &str, why: &anyhow::Error) -> String {
+    match why.downcast_ref() {
+        Some(OpenError::Unknown { .. }) => {
+            format!(
+                "there is no backend `{engine}`; if it is a runner of yours, --on 'cmd:…' says how it is started"
+            )
+        }
+        _ => format!("{why:#}"),
+    }
 }
 
 /// A table of engines, then what somebody should look at.

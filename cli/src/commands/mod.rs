@@ -155,6 +155,11 @@ fn is_archive(file: &Path) -> bool {
     file.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("npz"))
 }
 
+/// Whether a file is an array of NumPy's.
+fn is_array(file: &Path) -> bool {
+    file.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("npy"))
+}
+
 /// Requires that a flag says one thing of each name.
 fn once<'i>(flag: &str, given: impl Iterator<Item = (&'i String, String)>) -> anyhow::Result<()> {
     let mut met = BTreeMap::new();
@@ -182,6 +187,9 @@ fn flags(case: &Path, inputs: &Inputs, common: Common) -> Vec<String> {
 fn ways(file: &Path, no_tensor: onnx::Error) -> anyhow::Result<Ways> {
     let kinds = [DatumKind::Strings, DatumKind::Sequence, DatumKind::Optional, DatumKind::OptionalSequence];
     let values: Vec<_> = kinds.into_iter().filter_map(|kind| read_value(file, kind).ok()).collect();
+    if values.is_empty() && matches!(no_tensor, onnx::Error::Unsupported { .. }) && is_array(file) {
+        bail!("{no_tensor}; a `.pb` gives what NumPy has no numbers for: a TensorProto of strings, say");
+    }
     if values.is_empty() {
         return Err(no_tensor.into());
     }

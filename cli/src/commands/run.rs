@@ -143,7 +143,8 @@ fn usable(replayed: &Replayed) -> anyhow::Result<()> {
 
 /// The first of some cases, a line each, with why they are there.
 fn listed(cases: &[&NotPassing], place: impl Fn(&NotPassing) -> String) -> String {
-    let lines: Vec<String> = cases.iter().map(|case| format!("{}: {}", place(case), case.why)).collect();
+    let lines: Vec<String> =
+        cases.iter().map(|case| format!("{}: {}", place(case), within(&case.why))).collect();
     indented(&lines)
 }
 
@@ -212,10 +213,16 @@ fn alike<'c>(of_case: &'c [NotPassing], settled: &Settled<'_>) -> Vec<(&'c NotPa
     all
 }
 
+/// What was said, its later lines below the line that it begins in.
+fn within(said: &str) -> String {
+    said.trim_end().replace('\n', "\n        ")
+}
+
 fn not_passing(of_case: &[NotPassing], further: &Further<'_>) -> String {
     let mut out = String::new();
     for (not_passing, backends) in alike(of_case, further.settled) {
         let NotPassing { case, backend, outcome, why, signatures, .. } = not_passing;
+        let why = within(why);
         out += &format!("{} on {}: {}: {why}\n", case.display(), backends.join(", "), outcome.name());
         out.extend(signatures.iter().map(|signature| format!("    {signature}\n")));
         out.extend(further.settled.known(not_passing).map(|place| format!("    known: {place}\n")));
@@ -321,9 +328,19 @@ fn asked(about: &[OracleRecord]) -> String {
     let mut out = format!("{} on {backend}: {oracle}: {}\n", case.display(), counts.join(", "));
     for OracleRecord { question, outcome, why, signatures, .. } in about {
         if let Some(outcome) = outcome.filter(|outcome| *outcome != Grade::Pass) {
-            out += &format!("    {question}: {}: {why}\n", outcome.name());
+            out += &format!("    {question}: {}: {}\n", outcome.name(), within(why));
             out.extend(signatures.iter().map(|signature| format!("        {signature}\n")));
         }
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_said_in_several_lines_stands_below_its_first() {
+        assert_eq!(within("no kernel:\n  Conv\n"), "no kernel:\n          Conv");
+    }
 }

@@ -1,5 +1,7 @@
 //! Reads files about known findings. Errors have the line of what is wrong.
 
+use std::fs::File;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use serde::de::DeserializeOwned;
@@ -38,9 +40,20 @@ impl From<KnownError> for onnx::Error {
     }
 }
 
+/// The most bytes of a file. A device may give bytes without end.
+const MOST: u64 = 64 << 20;
+
 /// The text of a file.
 pub(super) fn text_of(file: &Path) -> Result<String, KnownError> {
-    std::fs::read_to_string(file).map_err(|source| KnownError::Read { file: file.to_owned(), source })
+    let read = || {
+        let mut text = String::new();
+        File::open(file)?.take(MOST + 1).read_to_string(&mut text)?;
+        if text.len() as u64 > MOST {
+            return Err(io::Error::other(format!("it has more than {MOST} bytes")));
+        }
+        Ok(text)
+    };
+    read().map_err(|source| KnownError::Read { file: file.to_owned(), source })
 }
 
 /// What a text in TOML says; `file` is for messages.

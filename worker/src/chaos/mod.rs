@@ -129,7 +129,7 @@ const ALL: [(M, &str, Shows); 29] = [
     (M::LongHeader, "long-header", Shows::Fault(FaultKind::Garbage, "a header is longer than")),
     (M::Boast, "boast", Shows::Fault(FaultKind::Garbage, "bytes is announced")),
     (M::OtherId, "other-id", Shows::Fault(FaultKind::Garbage, "it answers request")),
-    (M::OtherNames, "other-names", Shows::Fault(FaultKind::Garbage, "it answers with outputs")),
+    (M::OtherNames, "other-names", Shows::Fault(FaultKind::Garbage, "in this order were asked for")),
     (M::OtherShape, "other-shape", Shows::WrongType),
     (M::Reject, "reject", Shows::Rejected),
     (M::Lack, "lack", Shows::Unsupported),

@@ -1,7 +1,6 @@
 //! `onnxsmith known migrate`
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
 use std::path::Path;
 
 use anyhow::Context;
@@ -11,6 +10,7 @@ use harness::Target;
 use serde_json::json;
 use triage::known::{Covered, Date, FILE, Known, KnownEntry, WriteUp};
 
+use super::text_of;
 use crate::args::{Common, Migrate};
 use crate::commands::corpus::{Opened, open};
 use crate::progress::Progress;
@@ -18,8 +18,8 @@ use crate::{destination, screen};
 
 /// Gives entries the names that what they cover has now.
 pub(super) fn run(common: Common, args: &Migrate) -> anyhow::Result<Exit> {
-    let text = fs::read_to_string(&args.list).with_context(|| {
-        format!("cannot read {}; --list takes a list of known findings", args.list.display())
+    let text = text_of(&args.list)?.with_context(|| {
+        format!("there is no {}; --list takes a list of known findings", args.list.display())
     })?;
     // Those that have expired have names as well.
     let known = Known::parse(&text, &args.list, Date::from_unix_days(0))?;

@@ -3,7 +3,8 @@
 mod migrate;
 
 use std::collections::BTreeSet;
-use std::fs;
+use std::path::Path;
+use std::{fs, io};
 
 use anyhow::Context;
 use campaign::accept::{self, Accepted, Covered, Wanted, Width};
@@ -25,11 +26,7 @@ pub(crate) fn run(common: Common, args: &args::Known) -> anyhow::Result<Exit> {
 /// Adds what a campaign has found to a list.
 fn accept(common: Common, args: &Accept) -> anyhow::Result<Exit> {
     let today = Date::today();
-    let before = match fs::read_to_string(&args.list) {
-        Ok(text) => text,
-        Err(e) if e.kind() == std::io::ErrorKind::NotFound => String::new(),
-        Err(e) => return Err(e).with_context(|| format!("cannot read {}", args.list.display())),
-    };
+    let before = text_of(&args.list)?.unwrap_or_default();
     let known = Known::parse(&before, &args.list, today)?;
     let store = Store::read(&args.campaign.folder)?;
     let mut report = store.report()?;
@@ -61,6 +58,17 @@ fn accept(common: Common, args: &Accept) -> anyhow::Result<Exit> {
         screen::text(&parts.concat().join("\n"))?;
     }
     Ok(Exit::Clean)
+}
+
+/// The text of a list that is to be rewritten, if there is one. What is no file, a device say, is refused: it may have no end.
+fn text_of(list: &Path) -> anyhow::Result<Option<String>> {
+    let read = || match fs::metadata(list) {
+        Ok(there) if !there.is_file() => Err(io::Error::other("it is no file")),
+        Ok(_) => fs::read_to_string(list).map(Some),
+        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(e) => Err(e),
+    };
+    read().with_context(|| format!("cannot read {}; --list takes a list of known findings", list.display()))
 }
 
 /// What is new again although it may have the cause of what was accepted, and what would cover it.
