@@ -254,11 +254,18 @@ fn a_broken_description_of_a_case_is_told_by_every_command_that_takes_one() {
         &["show", "json"],
         &["show", "json", "--out", "shown"],
     ];
-    for args in commands {
-        let output = onnxsmith(folder.path(), args);
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(2), "{args:?}: {said}");
-        assert!(said.contains("case.json cannot be read"), "{args:?}: {said}");
+    for (json, wanted) in [
+        (r#"{"rtol": "small"}"#, "invalid type"),
+        (r#"{"tolerance": "bogus"}"#, "there is no tolerance `bogus`; it is `derived` or null"),
+        (r#"{"profile": "bogus"}"#, "there is no profile `bogus`; there are tight, "),
+    ] {
+        fs::write(folder.path().join("json/case.json"), json).expect("a file");
+        for args in commands {
+            let output = onnxsmith(folder.path(), args);
+            let said = String::from_utf8_lossy(&output.stderr);
+            assert_eq!(output.status.code(), Some(2), "{args:?}: {said}");
+            assert!(said.contains("case.json cannot be read") && said.contains(wanted), "{args:?}: {said}");
+        }
     }
     assert!(!folder.path().join("shown").exists());
 }

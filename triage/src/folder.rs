@@ -9,7 +9,8 @@ use onnx::CaseFolder;
 use onnx::case::{DataSet, Leeway, NamedDatum};
 use ops::Footprint;
 use oracles::{Check, Finding, Tolerance};
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::oracle::Rewritten;
 use crate::reduce::Problem;
@@ -29,9 +30,10 @@ pub struct About {
     /// The number of the case in the campaign.
     pub index: Option<u64>,
     /// `derived`: the outputs are to be judged by derived bounds, not by a fixed tolerance.
+    #[serde(deserialize_with = "tolerance")]
     pub tolerance: Option<String>,
     /// The accuracy that the bounds allow for: the name of a [`Profile`].
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(deserialize_with = "profile", skip_serializing_if = "Option::is_none")]
     pub profile: Option<String>,
     /// Whether +0 and −0 differ where the bound is 0.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -92,6 +94,30 @@ const UNDEFINED: u8 = 2;
 
 /// The value of [`About::tolerance`] that asks for derived bounds.
 pub const DERIVED: &str = "derived";
+
+/// A tolerance that there is. A word that nobody knows may ask for bounds, and the case would be judged without.
+fn tolerance<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
+    let said = Option::<String>::deserialize(from)?;
+    match said.as_deref() {
+        None | Some(DERIVED) => Ok(said),
+        Some(other) => {
+            let why = format!("there is no tolerance `{other}`; it is `{DERIVED}` or null");
+            Err(D::Error::custom(why))
+        }
+    }
+}
+
+/// The name of a profile that there is.
+fn profile<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
+    let said = Option::<String>::deserialize(from)?;
+    match said.as_deref().filter(|name| Profile::named(name).is_none()) {
+        None => Ok(said),
+        Some(other) => {
+            let known = Profile::ALL.map(|profile| profile.name).join(", ");
+            Err(D::Error::custom(format!("there is no profile `{other}`; there are {known}")))
+        }
+    }
+}
 
 impl About {
     /// The contents of a folder's `case.json`; empty if there is none.
