@@ -28,6 +28,7 @@ use oracle_record::{OracleResult, as_saved, named_verdict};
 use result::Judgement;
 pub use result::{Counts, Drawn, Grade, Misdeclared, NotPassing, Replayed, Unjudged, Untried};
 pub use settle::{Naming, Settled, SuspectsCount};
+pub use written::own_case;
 
 use crate::late;
 use harness::invalid::answer;

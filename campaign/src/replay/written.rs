@@ -10,7 +10,28 @@ use ir::{Tensor, Wanted};
 use onnx::case::{DataSet, NamedDatum};
 use worker::{Outcome, Run};
 
-use super::file_name;
+use super::{file_name, names};
+
+/// The case folder that outputs would be written into, if there is one: what is in it would be no case any more.
+pub fn own_case<'c>(cases: &'c [PathBuf], out: &Path) -> Option<&'c Path> {
+    let folders: Vec<(&PathBuf, PathBuf)> =
+        cases.iter().filter(|case| case.is_dir()).map(|case| (case, resolved(case))).collect();
+    let places: Vec<PathBuf> = names(cases).iter().map(|name| resolved(&out.join(name))).collect();
+    let is_inside = |folder: &Path| places.iter().any(|place| place.starts_with(folder));
+    folders.into_iter().find(|(_, folder)| is_inside(folder)).map(|(case, _)| case.as_path())
+}
+
+/// A path without links and the like, as far as it is there.
+fn resolved(path: &Path) -> PathBuf {
+    match (fs::canonicalize(path), path.parent(), path.file_name()) {
+        (Ok(whole), ..) => whole,
+        (Err(_), Some(parent), Some(name)) => {
+            let parent = if parent.as_os_str().is_empty() { Path::new(".") } else { parent };
+            resolved(parent).join(name)
+        }
+        (Err(_), ..) => path.to_owned(),
+    }
+}
 
 /// Writes the inputs that are not the case's own, as the data sets of a case folder have them.
 pub(super) fn inputs(folder: &Path, sets: &[DataSet]) -> io::Result<()> {

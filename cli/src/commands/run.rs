@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::bail;
 use campaign::replay::{
     Drawn, Grade, Misdeclared, Naming, NotPassing, OracleRecord, Replay, Replayed, Settled, SuspectsCount,
-    Unjudged, Untried, misfits, replay,
+    Unjudged, Untried, misfits, own_case, replay,
 };
 use harness::Target;
 use oracles::Tolerance;
@@ -43,6 +43,9 @@ fn replayed(common: Common, args: &Run, junit: &JunitFile<'_>) -> anyhow::Result
     about_these(&cases, &given)?;
     let list = known(args.known.as_deref())?;
     let targets = targets(&args.on, &limits(args.patience.timeout, &cases))?;
+    if let Some(out) = &args.out {
+        outside_of_cases(&cases, out)?;
+    }
     writable_folder("--out", args.out.as_deref())?;
     junit.check()?;
     interrupts.keep("the cases under way are finished, and all that have run are told");
@@ -106,6 +109,18 @@ fn all_json(replayed: &Replayed, settled: &Settled<'_>, idle: &[&str]) -> anyhow
     all["known"] = json!(settled.counts().1);
     all["late_known"] = json!(settled.late_known);
     Ok(all)
+}
+
+/// Requires that outputs are not written into the case folders that are run.
+fn outside_of_cases(cases: &[PathBuf], out: &Path) -> anyhow::Result<()> {
+    match own_case(cases, out) {
+        Some(case) => bail!(
+            "--out {} puts outputs into {}, which is a case that is run; --out takes another folder",
+            out.display(),
+            case.display()
+        ),
+        None => Ok(()),
+    }
 }
 
 /// Requires that what is given of inputs is about the cases, before any is run.
