@@ -28,6 +28,10 @@ const SLACK: Duration = Duration::from_millis(200);
 const THREAD_VARIABLES: [&str; 5] =
     [super::THREADS, "RTEN_NUM_THREADS", "RAYON_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"];
 
+/// With these, errors of Rust crates have a backtrace, which takes long to make and which engines put into their messages. What
+/// a built-in engine says must not depend on the environment.
+const BACKTRACE_VARIABLES: [&str; 2] = ["RUST_BACKTRACE", "RUST_LIB_BACKTRACE"];
+
 /// What [`set_variable`] was told.
 static VARIABLES: Mutex<Vec<(OsString, OsString)>> = Mutex::new(Vec::new());
 
@@ -70,9 +74,7 @@ pub(super) struct Process {
 impl Process {
     /// Starts the program; [`Process::hello`] comes next.
     pub(super) fn start(spec: &EngineSpec, limits: &Limits) -> std::io::Result<Self> {
-        let mut command = Command::new(&spec.program);
-        command.args(&spec.args).envs(THREAD_VARIABLES.map(|name| (name, limits.threads.to_string())));
-        command.envs(VARIABLES.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned());
+        let mut command = command(spec, limits);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         sys::own_group(&mut command);
         sys::keep_dead_children();
@@ -236,6 +238,19 @@ impl Process {
     }
 }
 
+/// The program with its arguments and its environment.
+fn command(spec: &EngineSpec, limits: &Limits) -> Command {
+    let mut command = Command::new(&spec.program);
+    command.args(&spec.args).envs(THREAD_VARIABLES.map(|name| (name, limits.threads.to_string())));
+    if spec.built_in().is_some() {
+        for name in BACKTRACE_VARIABLES {
+            command.env_remove(name);
+        }
+    }
+    command.envs(VARIABLES.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned());
+    command
+}
+
 /// Appends the frame that asks for a case to be run.
 fn request(to: &mut Vec<u8>, id: u64, case: &Case, time: Duration) -> std::io::Result<()> {
     let (inputs, bytes) = protocol::blobs(case.inputs.iter().map(|(name, value)| (*name, value.clone())));
@@ -316,4 +331,22 @@ fn out_of_memory(words: &str) -> bool {
     ["memory allocation of ", "std::bad_alloc", "MemoryError", "Cannot allocate memory"]
         .iter()
         .any(|phrase| words.contains(phrase))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::spec::WORKER_ARGUMENT;
+    use super::*;
+
+    #[test]
+    fn what_a_built_in_engine_says_does_not_depend_on_how_panics_are_to_be_told() {
+        let removed = |args: &[&str]| {
+            let args = args.iter().map(OsString::from).collect();
+            let spec = EngineSpec { name: "e".to_owned(), program: "program".into(), args };
+            let command = command(&spec, &Limits::default());
+            command.get_envs().filter(|(_, value)| value.is_none()).count()
+        };
+        assert_eq!(removed(&[WORKER_ARGUMENT, "e"]), BACKTRACE_VARIABLES.len());
+        assert_eq!(removed(&["runner.py"]), 0, "a runner's author may want to see backtraces");
+    }
 }
