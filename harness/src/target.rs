@@ -15,7 +15,7 @@ use ops::Model;
 use oracles::differential::lacks;
 use oracles::metamorphic::Fidelity;
 use worker::protocol::WRITTEN;
-use worker::{self, Description, Engine, EngineSpec, Limits, Outcome, Pool, Run, Stage};
+use worker::{self, Description, Engine, EngineSpec, FaultKind, Limits, Outcome, Pool, Run, Stage};
 
 use crate::case::{self, Case};
 use crate::counts;
@@ -329,7 +329,7 @@ impl Target {
 
     /// How many faults of the engine's workers belong to no case, by kind (see [`Run::late_faults`]). All levels that
     /// were opened together share them.
-    pub fn late_faults(&self) -> BTreeMap<String, u64> {
+    pub fn late_faults(&self) -> BTreeMap<FaultKind, u64> {
         match &*self.host {
             Host::Workers(pool) => pool.late_faults(),
             Host::Here(..) => BTreeMap::new(),
@@ -452,8 +452,8 @@ impl Target {
 
 /// The late faults of the engines of some targets, by backend and kind, see [`Target::late_faults`]. Engines without
 /// late faults are left out.
-pub fn late_faults(targets: &[Target]) -> BTreeMap<String, BTreeMap<String, u64>> {
-    let mut all: BTreeMap<String, BTreeMap<String, u64>> = BTreeMap::new();
+pub fn late_faults(targets: &[Target]) -> BTreeMap<String, BTreeMap<FaultKind, u64>> {
+    let mut all: BTreeMap<String, BTreeMap<FaultKind, u64>> = BTreeMap::new();
     // Levels that were named one by one have processes of their own.
     for engine in targets.chunk_by(Target::is_beside).map(|levels| &levels[0]) {
         let faults = engine.late_faults();

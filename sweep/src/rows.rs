@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use harness::counts;
 use serde::{Deserialize, Serialize};
+use worker::FaultKind;
 
 use crate::form::PartForm;
 use crate::plan::Name;
@@ -59,7 +60,7 @@ pub struct Row {
     /// What failed.
     pub failed: BTreeMap<String, Failed>,
     /// Faults of the backend's processes, by kind, that are no part's own: a fresh process has none of them.
-    pub late_faults: BTreeMap<String, u64>,
+    pub late_faults: BTreeMap<FaultKind, u64>,
 }
 
 /// Parts that failed in the same way.
@@ -219,7 +220,7 @@ pub struct Line {
     pub failed: BTreeMap<String, u64>,
     /// Faults of the backend's processes, by kind, that no part has in a fresh process.
     #[serde(default)]
-    pub late_faults: BTreeMap<String, u64>,
+    pub late_faults: BTreeMap<FaultKind, u64>,
 }
 
 /// A tally in numbers.

@@ -8,7 +8,7 @@ use ir::Tensor;
 use oracles::Verdict;
 use serde::{Deserialize, Serialize};
 use triage::blame::Suspect;
-use worker::{Outcome, Run, WorkerError};
+use worker::{FaultKind, Outcome, Run, WorkerError};
 
 use crate::judge::{self, Context};
 use crate::plan::{Name, Part, Scope};
@@ -29,7 +29,7 @@ pub struct PartResult {
     /// Of targets, by their number, whose process did not survive it, or was dead by then: how many faults there were of each kind. A
     /// fresh process has none of them, so that they are no answers.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub late_faults: BTreeMap<usize, BTreeMap<String, u64>>,
+    pub late_faults: BTreeMap<usize, BTreeMap<FaultKind, u64>>,
 }
 
 impl PartResult {
@@ -107,7 +107,7 @@ fn ran(
         let Run { outcome, late_faults, .. } = target.run(&trial.onnx, &trial.inputs, &trial.interface)?;
         for fault in late_faults {
             let faults = result.late_faults.entry(number).or_default();
-            *faults.entry(fault.kind().to_string()).or_default() += 1;
+            *faults.entry(fault.kind()).or_default() += 1;
         }
         let reference = reference(&trial, target);
         let (answer, tensors) = answer(&trial, &part.name, target, reference, &outcome)?;

@@ -278,6 +278,7 @@ mod tests {
     use crate::plan::Name;
     use crate::rows::Failed;
     use crate::tally::Tally;
+    use worker::FaultKind;
 
     #[test]
     fn numbers_are_written_for_people() {
@@ -318,7 +319,7 @@ mod tests {
 
     #[test]
     fn a_process_that_dies_of_what_ran_before_is_told() {
-        let late_faults = [("signal".to_owned(), 3)].into();
+        let late_faults = [(FaultKind::Signal, 3)].into();
         let total = Tally { elements: 9, judged: 9, exact: 9, ..Tally::default() };
         let row = Row { op: "Relu".to_owned(), dtype: "f32".to_owned(), total, late_faults, ..lacking("a") };
         let rows = Rows { rows: vec![row], pairs: Vec::new() };

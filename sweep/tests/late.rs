@@ -10,7 +10,7 @@ use std::sync::atomic::AtomicBool;
 use harness::target;
 use onnxsmith_sweep::rows::{Line, Rows};
 use onnxsmith_sweep::{Identity, PartForm, Scope, parts, run};
-use worker::Limits;
+use worker::{FaultKind, Limits};
 
 /// Gives back what it gets, and does not survive a second case.
 const RUNNER: &str = r#"
@@ -68,6 +68,6 @@ fn a_process_that_dies_of_what_it_ran_before_is_no_clean_sweep() {
     assert!(row.failed.is_empty() && row.total.judged > 0 && row.total.exact == row.total.judged, "{row:?}");
     let Line { late_faults, .. } = row.into();
     // Each part but the first kills the process that ran the one before it.
-    assert_eq!(late_faults, [("signal".to_owned(), ran.len() as u64 - 1)].into());
+    assert_eq!(late_faults, [(FaultKind::Signal, ran.len() as u64 - 1)].into());
     assert!(ran.len() > 1 && !rows.are_clean());
 }

@@ -1,5 +1,6 @@
 //! What came of running a case in a worker.
 
+use std::cmp::Ordering;
 use std::fmt;
 
 use ir::{Datum, Tensor};
@@ -180,6 +181,19 @@ impl FaultKind {
             Self::Memory => "memory",
             Self::Garbage => "garbage",
         }
+    }
+}
+
+impl Ord for FaultKind {
+    /// By name, in which order reports list what they count by kind.
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.name().cmp(other.name())
+    }
+}
+
+impl PartialOrd for FaultKind {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
     }
 }
 

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use ir::{Datum, DatumKind, Tensor};
 
-use super::outcome::{Fault, Outcome, Run};
+use super::outcome::{Fault, FaultKind, Outcome, Run};
 use super::process::{Exchange, Process};
 use super::protocol::{Description, FrameError, Greeting, Hello, Reply};
 use super::spec::{EngineSpec, Limits, WorkerError};
@@ -296,7 +296,7 @@ struct Spent {
     /// The seconds inside the engine for cases that it has answered, and the number of these cases.
     answered: (f64, u64),
     /// How many late faults there were, by kind.
-    late: BTreeMap<String, u64>,
+    late: BTreeMap<FaultKind, u64>,
 }
 
 impl Pool {
@@ -413,7 +413,7 @@ impl Pool {
 
     /// How many faults, by kind, were no case's own (see [`Run::late_faults`]), those of workers that have died since
     /// their last case included.
-    pub fn late_faults(&self) -> BTreeMap<String, u64> {
+    pub fn late_faults(&self) -> BTreeMap<FaultKind, u64> {
         for fault in self.idle().iter_mut().filter_map(Worker::bury) {
             self.count_late(&fault);
         }
@@ -439,6 +439,6 @@ impl Pool {
     }
 
     fn count_late(&self, fault: &Fault) {
-        *self.spent().late.entry(fault.kind().to_string()).or_default() += 1;
+        *self.spent().late.entry(fault.kind()).or_default() += 1;
     }
 }

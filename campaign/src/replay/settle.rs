@@ -190,7 +190,7 @@ mod tests {
 
     #[test]
     fn a_fault_that_no_case_shows_may_be_listed() {
-        let kinds = BTreeMap::from([("signal".to_owned(), 1)]);
+        let kinds = BTreeMap::from([(worker::FaultKind::Signal, 1)]);
         let all = Replayed { late_faults: BTreeMap::from([("e".to_owned(), kinds)]), ..replayed("1", &[]) };
         assert!(all.settle(&Known::default(), SuspectsCount::Pass).has_found());
         assert!(!all.settle(&list(), SuspectsCount::Pass).has_found());

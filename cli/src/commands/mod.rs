@@ -24,7 +24,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use ::worker::Limits;
+use ::worker::{FaultKind, Limits};
 use anyhow::{Context, bail};
 use graphgen::{Settings, Taste};
 use harness::reference::Large;
@@ -37,7 +37,7 @@ use triage::invent::{UserInputs, Ways};
 use crate::args::{Args, Command, Common, Inputs};
 use crate::destination;
 use campaign::Exit;
-use campaign::late::LateFault;
+use campaign::late::{LateFault, LateFaults};
 
 /// Runs the command that was asked for.
 pub(crate) fn run(args: Args) -> anyhow::Result<Exit> {
@@ -214,8 +214,8 @@ fn seed(common: Common) -> Vec<String> {
 }
 
 /// What died after it had answered, a line for each engine.
-fn late_faults(by_engine: &BTreeMap<String, BTreeMap<String, u64>>) -> String {
-    let line = |(engine, faults): (&String, &BTreeMap<String, u64>)| {
+fn late_faults(by_engine: &LateFaults) -> String {
+    let line = |(engine, faults): (&String, &BTreeMap<FaultKind, u64>)| {
         let kinds: Vec<String> = faults.iter().map(|(kind, count)| format!("{count} × {kind}")).collect();
         format!("{engine}: {} that no case has in a fresh process\n", kinds.join(", "))
     };
