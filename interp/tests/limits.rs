@@ -78,7 +78,7 @@ fn where_nan_may_lose_the_result_is_nan_or_a_number_that_it_may_lose_against() {
     ];
     for (text, right, wrong) in cases {
         let expected = reference(&text, &[&[5.0, nan, 3.0]], &Profile::DECLARED);
-        let at = if expected.tensor.len() == 1 { 0 } else { 1 };
+        let at = usize::from(expected.tensor.len() > 1);
         let with = |v: f64| {
             let mut all = expected.tensor.to_f64s();
             all[at] = v;

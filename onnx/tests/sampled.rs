@@ -108,7 +108,8 @@ fn places_that_are_computed_leave_the_result_decided() {
         let options = Options { known_inputs: &known, ..Options::default() };
         let model =
             specialise(&Program::from_text(&text).expect("a text"), &options).expect("it is read").model;
-        let evaluation = evaluate(&model, &[x.clone()], &Profile::DECLARED, Taps::Outputs).expect("values");
+        let evaluation =
+            evaluate(&model, std::slice::from_ref(&x), &Profile::DECLARED, Taps::Outputs).expect("values");
         (evaluation.outputs[0].tensor.to_f64s(), evaluation.outputs[0].error.clone())
     };
     let kernel = "w = Constant<value = float[1, 1, 2, 2] {1.0, -2.0, 0.5, 1.0}>()";
