@@ -128,6 +128,31 @@ fn places_that_are_computed_leave_the_result_decided() {
     }
 }
 
+/// Where how many samples there are hangs on how far a region may be moved, it is read as it is; an input is the same for all.
+#[test]
+fn a_region_whose_samples_hang_on_how_it_is_computed_is_read() {
+    let x = Tensor::from_f64_fn(&Type::new(DType::F32, [1, 1, 4, 4]), |i| i as f64);
+    let r = Tensor::from_f64_fn(&Type::new(DType::F32, [1, 4]), |i| [1.0, 1.0, 3.0, 3.0][i]);
+    let known = [("x", &x), ("r", &r)].map(|(name, tensor)| (name.to_owned(), Datum::Tensor(tensor.clone())));
+    let known = BTreeMap::from(known);
+    for (region, is_decided) in [
+        ("q = Identity(r)", true),
+        ("c = Constant<value = float {3.0}>() a = Div(r, c) q = Mul(a, c)", false),
+    ] {
+        let text = format!(
+            "<ir_version: 10, opset_import: [\"\" : 19]>\nm (float[1, 1, 4, 4] x, float[1, 4] r) => (y) {{ {region} \
+             i = Constant<value = int64[1] {{0}}>() y = RoiAlign(x, q, i) }}\n"
+        );
+        let options = Options { known_inputs: &known, ..Options::default() };
+        let model =
+            specialise(&Program::from_text(&text).expect("a text"), &options).expect("it is read").model;
+        let given = [x.clone(), r.clone()];
+        let y =
+            evaluate(&model, &given, &Profile::DECLARED, Taps::Outputs).expect("values").outputs.remove(0);
+        assert_eq!((y.undecidable() == 0, y.tensor.to_f64s()), (is_decided, vec![7.5]), "{region}");
+    }
+}
+
 #[test]
 fn shapes_that_do_not_belong_together_are_refused() {
     let why = |nodes: &str| read(19, 3, nodes).expect_err("it is not read").to_string();

@@ -8,10 +8,10 @@
 mod deformed;
 mod regions;
 
-use ir::{Attributes, DType, Value};
+use ir::{Attributes, DType, NodeKind, Value};
 
 use super::terms::spared;
-use super::translation::{SourceNode, Translation, need};
+use super::translation::{SourceNode, Translation, given_value, need};
 use super::walk::Walk;
 use crate::Error;
 use crate::amount::MOST_ELEMENTS;
@@ -54,23 +54,36 @@ struct Positions {
     numbers: Vec<f64>,
     /// What has them, where that was computed: implementations may have others.
     from: Option<Value>,
+    /// How far from what was read they may be, relative to it and to 1, for taps to be written out.
+    off: f64,
 }
 
 impl Positions {
     /// The operand of this number.
     fn operand<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>, i: usize) -> Result<Self, Error> {
         let (read, from) = walk.read(need(source.node, i)?)?;
-        Ok(Self { numbers: read.to_f64s(), from })
+        // What is an input is the same for all.
+        let is_computed =
+            from.is_some_and(|value| !matches!(walk.graph.node(value.node).kind, NodeKind::Variable { .. }));
+        Ok(Self { numbers: read.to_f64s(), from, off: if is_computed { COMPUTED } else { 0.0 } })
     }
 
     /// How far from what was read a number may be in an implementation for which taps are written out.
     fn doubt(&self, i: usize) -> f64 {
-        if self.from.is_some() { COMPUTED * self.numbers[i].abs().max(1.0) } else { 0.0 }
+        self.off * self.numbers[i].abs().max(1.0)
+    }
+
+    /// Those for which nothing is said of others than what was read.
+    fn as_exact(self) -> Self {
+        Self { off: 0.0, ..self }
     }
 
     /// A result for numbers as far as that from those that were read; of others it says nothing.
     fn only_near(&self, walk: &mut Walk<'_, '_>, y: Value) -> Result<Value, Error> {
         let Some(from) = self.from.filter(|_| !self.numbers.is_empty()) else { return Ok(y) };
+        if self.off == 0.0 {
+            return given_value(walk, y, &[from]);
+        }
         let ty = walk.ty(from);
         let read = walk.reals(ty.dtype, &ty.shape, |i| self.numbers[i])?;
         let doubts = walk.reals(ty.dtype, &ty.shape, |i| self.doubt(i))?;

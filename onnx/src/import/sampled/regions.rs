@@ -78,11 +78,21 @@ pub(super) fn align<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) ->
     if count != each || height < 1 || width < 1 {
         return Err(misshapen(2, &of_ty, &format!("one number for each of {region_ty}, in {ty}")));
     }
-    let read = Positions::operand(walk, source, 1)?;
+    let mut read = Positions::operand(walk, source, 1)?;
     let (images, from) = walk.read(need(source.node, 2)?)?;
     let images = images.to_i128s();
     if read.numbers.iter().any(|corner| !corner.is_finite()) {
         return Err(Error::unsupported("operand 1", "not all of it are finite numbers"));
+    }
+    let has_samples = |read: &Positions| {
+        (0..count as usize).all(|i| {
+            let ends = ends(corners(read, i), &settings);
+            let axes = ends.into_iter().zip([height, width]).zip(settings.parts);
+            axes.into_iter().all(|((ends, size), parts)| Placed::of(ends, size, parts, &settings).is_ok())
+        })
+    };
+    if !has_samples(&read) {
+        read = read.as_exact();
     }
     let mut all = Vec::with_capacity(count as usize);
     for (i, &image) in images.iter().enumerate() {
@@ -94,11 +104,7 @@ pub(super) fn align<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) ->
         let image = walk.reshaped(image, &[channels, height * width])?;
         let row = walk.integers(DType::I64, &[], |_| i as i128)?;
         let region = walk.op("Gather", &[regions, row])?;
-        let corners = [0, 1, 2, 3].map(|corner| {
-            let corner = 4 * i + corner;
-            Corner { at: read.numbers[corner], doubt: read.doubt(corner) }
-        });
-        let y = aligned(walk, image, [height, width], (region, corners), &settings)?;
+        let y = aligned(walk, image, [height, width], (region, corners(&read, i)), &settings)?;
         all.push(walk.reshaped(y, &[1, channels, settings.parts[0], settings.parts[1]])?);
         walk.check_size(|| "operator RoiAlign".to_owned())?;
     }
@@ -117,6 +123,26 @@ pub(super) fn align<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) ->
 struct Corner {
     at: f64,
     doubt: f64,
+}
+
+/// Which corners are the ends along each axis.
+const ENDS: [[usize; 2]; 2] = [[1, 3], [0, 2]];
+
+/// The corners of a region, of these positions.
+fn corners(read: &Positions, region: usize) -> [Corner; 4] {
+    [0, 1, 2, 3].map(|corner| {
+        let at = 4 * region + corner;
+        Corner { at: read.numbers[at], doubt: read.doubt(at) }
+    })
+}
+
+/// The ends of a region along each axis, in elements.
+fn ends(corners: [Corner; 4], settings: &Settings) -> [[Corner; 2]; 2] {
+    let end = |corner: usize| {
+        let Corner { at, doubt } = corners[corner];
+        Corner { at: at * settings.scale - settings.offset, doubt: doubt * settings.scale.abs() }
+    };
+    ENDS.map(|ends| ends.map(end))
 }
 
 /// The samples along an axis of a region.
@@ -138,15 +164,12 @@ fn aligned(
     let (scale, offset) = (walk.real(dtype, settings.scale)?, walk.real(dtype, settings.offset)?);
     let scaled = walk.op("Mul", &[region, scale])?;
     let moved = walk.op("Sub", &[scaled, offset])?;
+    let ends = ends(corners, settings);
     let mut axes = Vec::with_capacity(2);
-    for (axis, [first, last]) in [[1, 3], [0, 2]].into_iter().enumerate() {
-        let node = |walk: &mut Walk<'_, '_>, i: i64| walk.slice(moved, 0, i, i + 1);
+    for (axis, [first, last]) in ENDS.into_iter().enumerate() {
+        let node = |walk: &mut Walk<'_, '_>, i: usize| walk.slice(moved, 0, i as i64, i as i64 + 1);
         let nodes = [node(walk, first)?, node(walk, last)?];
-        let ends = [first, last].map(|i| {
-            let Corner { at, doubt } = corners[i as usize];
-            Corner { at: at * settings.scale - settings.offset, doubt: doubt * settings.scale.abs() }
-        });
-        axes.push(samples(walk, nodes, ends, sizes[axis], settings.parts[axis], settings)?);
+        axes.push(samples(walk, nodes, ends[axis], sizes[axis], settings.parts[axis], settings)?);
     }
     let [rows, columns] = [&axes[0], &axes[1]];
     let channels = walk.ty(image).shape[0];
@@ -254,6 +277,49 @@ fn samples_of((ends, moved): ([f64; 2], f64), length: f64, parts: i64, offset: f
     Ok(counts[0] as i64)
 }
 
+/// Where the samples along an axis are.
+struct Placed {
+    /// How many there are in each part.
+    each: i64,
+    ranges: Vec<Range>,
+    /// Which of them are not beyond the image.
+    counts: Vec<bool>,
+}
+
+impl Placed {
+    /// Those between two ends. Refused where implementations may have other samples.
+    fn of(ends: [Corner; 2], size: i64, parts: i64, settings: &Settings) -> Result<Self, Error> {
+        // A sample is moved with the start and by a part of the length, which is moved with both.
+        let moved = 2.0 * ends[0].doubt + ends[1].doubt;
+        let ends = ends.map(|end| end.at);
+        let length = if settings.offset == 0.0 { (ends[1] - ends[0]).max(1.0) } else { ends[1] - ends[0] };
+        let reach = ends[0].abs() + ends[1].abs() + settings.offset;
+        let each = match settings.samples {
+            0 => samples_of((ends, moved), length, parts, settings.offset)?,
+            each => each,
+        };
+        let all = (parts * each) as usize;
+        few(all)?;
+        let (step, start) = (length / parts as f64, ends[0]);
+        let exact = |i: usize| {
+            let (part, sample) = (i as i64 / each.max(1), i as i64 % each.max(1));
+            start + part as f64 * step + (sample as f64 + 0.5) * step / each as f64
+        };
+        let last = (size - 1) as f64;
+        let (mut ranges, mut counts) = (Vec::with_capacity(all), Vec::with_capacity(all));
+        for range in (0..all).map(|i| Range::near(exact(i), reach, moved)) {
+            let is_inside = |coordinate: f64| (-1.0..=size as f64).contains(&coordinate);
+            if is_inside(range.low) != is_inside(range.high) {
+                let why = "whether a sample is beyond the image hangs on how it is rounded";
+                return Err(Error::unsupported("operand 1", why));
+            }
+            counts.push(is_inside(range.low));
+            ranges.push(range.clamped(0.0, last));
+        }
+        Ok(Self { each, ranges, counts })
+    }
+}
+
 /// The samples along an axis between two ends, of which there are nodes and what these give.
 fn samples(
     walk: &mut Walk<'_, '_>,
@@ -265,38 +331,12 @@ fn samples(
 ) -> Result<Samples, Error> {
     let dtype = walk.ty(nodes[0]).dtype;
     let mut length_node = walk.op("Sub", &[nodes[1], nodes[0]])?;
-    // A sample is moved with the start and by a part of the length, which is moved with both.
-    let moved = 2.0 * ends[0].doubt + ends[1].doubt;
-    let ends = ends.map(|end| end.at);
-    let mut length = ends[1] - ends[0];
     if settings.offset == 0.0 {
         let one = walk.real(dtype, 1.0)?;
         length_node = walk.op("Max", &[length_node, one])?;
-        length = length.max(1.0);
     }
-    let reach = ends[0].abs() + ends[1].abs() + settings.offset;
-    let each = match settings.samples {
-        0 => samples_of((ends, moved), length, parts, settings.offset)?,
-        each => each,
-    };
-    let all = (parts * each) as usize;
-    few(all)?;
-    let (step, start) = (length / parts as f64, ends[0]);
-    let exact = |i: usize| {
-        let (part, sample) = (i as i64 / each.max(1), i as i64 % each.max(1));
-        start + part as f64 * step + (sample as f64 + 0.5) * step / each as f64
-    };
-    let last = (size - 1) as f64;
-    let (mut ranges, mut counts) = (Vec::with_capacity(all), Vec::with_capacity(all));
-    for range in (0..all).map(|i| Range::near(exact(i), reach, moved)) {
-        let is_inside = |coordinate: f64| (-1.0..=size as f64).contains(&coordinate);
-        if is_inside(range.low) != is_inside(range.high) {
-            let why = "whether a sample is beyond the image hangs on how it is rounded";
-            return Err(Error::unsupported("operand 1", why));
-        }
-        counts.push(is_inside(range.low));
-        ranges.push(range.clamped(0.0, last));
-    }
+    let Placed { each, ranges, counts } = Placed::of(ends, size, parts, settings)?;
+    let (all, last) = (ranges.len(), (size - 1) as f64);
     let (count, parts_node) = (walk.real(dtype, each.max(1) as f64)?, walk.real(dtype, parts as f64)?);
     let width = walk.op("Div", &[length_node, parts_node])?;
     let part = walk.reals(dtype, &[all as i64], |i| (i as i64 / each.max(1)) as f64)?;
