@@ -74,7 +74,7 @@ impl Positions {
     }
 
     /// Those for which nothing is said of others than what was read.
-    fn as_exact(self) -> Self {
+    fn taken_exactly(self) -> Self {
         Self { off: 0.0, ..self }
     }
 

@@ -92,7 +92,7 @@ pub(super) fn align<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) ->
         })
     };
     if !has_samples(&read) {
-        read = read.as_exact();
+        read = read.taken_exactly();
     }
     let mut all = Vec::with_capacity(count as usize);
     for (i, &image) in images.iter().enumerate() {
