@@ -123,7 +123,7 @@ impl Bound<'_> {
 }
 
 /// The least and the greatest of some numbers; NaN if one of them is.
-pub(super) fn hull(numbers: &[f64]) -> (f64, f64) {
+fn hull(numbers: &[f64]) -> (f64, f64) {
     let of = |start: f64, f: fn(f64, f64) -> f64| {
         numbers.iter().fold(start, |a, &b| if a.is_nan() || b.is_nan() { f64::NAN } else { f(a, b) })
     };

@@ -87,11 +87,11 @@ pub(super) fn align<'p>(walk: &mut Walk<'p, '_>, source: &SourceNode<'p, '_>) ->
     let has_samples = |read: &Positions| {
         (0..count as usize).all(|i| {
             let ends = ends(corners(read, i), &settings);
-            let axes = ends.into_iter().zip([height, width]).zip(settings.parts);
-            axes.into_iter().all(|((ends, size), parts)| Placed::of(ends, size, parts, &settings).is_ok())
+            let mut axes = ends.into_iter().zip([height, width]).zip(settings.parts);
+            axes.all(|((ends, size), parts)| Placed::of(ends, size, parts, &settings).is_ok())
         })
     };
-    if !has_samples(&read) {
+    if read.off > 0.0 && !has_samples(&read) {
         read = read.taken_exactly();
     }
     let mut all = Vec::with_capacity(count as usize);
